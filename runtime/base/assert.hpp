@@ -25,8 +25,8 @@ class AssertionFailure : public std::logic_error {
 
 }  // namespace troupe
 
-#define TROUPE_ASSERT(condition, reason)                                           \
-  do {                                                                             \
-    if (__builtin_expect(!(condition), 0))                                         \
-      ::troupe::assertion_failed(__FILE__, __LINE__, #condition, reason);          \
+#define TROUPE_ASSERT(condition, reason)                                  \
+  do {                                                                    \
+    if (__builtin_expect(!(condition), 0))                                \
+      ::troupe::assertion_failed(__FILE__, __LINE__, #condition, reason); \
   } while (false)

@@ -17,18 +17,18 @@ namespace troupe {
 
 /// Why something failed, coarse enough to map onto an HTTP status or an exit code.
 enum class Code : std::uint16_t {
-  kInvalid = 1,      ///< the input breaks a rule: the caller must change it
-  kNotFound,         ///< no such file, model, actor
-  kTooLarge,         ///< over a documented limit
-  kUnsupported,      ///< well-formed, but not something that this build does
-  kUnavailable,      ///< try again later: no rank, draining, overloaded
-  kDeadline,         ///< the time that the caller granted is over
-  kCancelled,        ///< the owner ended it
-  kHung,             ///< a watchdog gave up on it
-  kLost,             ///< the peer, node or device died
-  kCorrupt,          ///< data does not match its checksum or format
-  kIo,               ///< the operating system said no
-  kInternal,         ///< our own fault
+  kInvalid = 1,  ///< the input breaks a rule: the caller must change it
+  kNotFound,     ///< no such file, model, actor
+  kTooLarge,     ///< over a documented limit
+  kUnsupported,  ///< well-formed, but not something that this build does
+  kUnavailable,  ///< try again later: no rank, draining, overloaded
+  kDeadline,     ///< the time that the caller granted is over
+  kCancelled,    ///< the owner ended it
+  kHung,         ///< a watchdog gave up on it
+  kLost,         ///< the peer, node or device died
+  kCorrupt,      ///< data does not match its checksum or format
+  kIo,           ///< the operating system said no
+  kInternal,     ///< our own fault
 };
 
 std::string_view to_string(Code code);
@@ -71,7 +71,8 @@ class [[nodiscard]] Result {
 
  private:
   void check() const {
-    if (!ok()) assertion_failed(__FILE__, __LINE__, "ok()", std::get_if<1>(&state_)->message.c_str());
+    if (!ok())
+      assertion_failed(__FILE__, __LINE__, "ok()", std::get_if<1>(&state_)->message.c_str());
   }
   std::variant<T, Error> state_;
 };
@@ -82,22 +83,23 @@ struct Unit {
 };
 
 using Status = Result<Unit>;
-inline Status ok_status() { return Unit{}; }
+inline Status ok_status() {
+  return Unit{};
+}
 
 }  // namespace troupe
 
 /// Returns the error of `expression` (a Result) from the enclosing function.
-#define TROUPE_TRY(expression)                                       \
-  do {                                                               \
-    if (auto try_result_ = (expression); !try_result_.ok())          \
-      return try_result_.error();                                    \
+#define TROUPE_TRY(expression)                                                          \
+  do {                                                                                  \
+    if (auto try_result_ = (expression); !try_result_.ok()) return try_result_.error(); \
   } while (false)
 
 #define TROUPE_TRY_CONCAT_(a, b) a##b
 #define TROUPE_TRY_NAME_(a, b) TROUPE_TRY_CONCAT_(a, b)
 /// `TROUPE_TRY_ASSIGN(auto x, f());` assigns the value or returns the error.
-#define TROUPE_TRY_ASSIGN(target, expression)                                            \
-  auto TROUPE_TRY_NAME_(try_assign_, __LINE__) = (expression);                           \
-  if (!TROUPE_TRY_NAME_(try_assign_, __LINE__).ok())                                     \
-    return TROUPE_TRY_NAME_(try_assign_, __LINE__).error();                              \
+#define TROUPE_TRY_ASSIGN(target, expression)                  \
+  auto TROUPE_TRY_NAME_(try_assign_, __LINE__) = (expression); \
+  if (!TROUPE_TRY_NAME_(try_assign_, __LINE__).ok())           \
+    return TROUPE_TRY_NAME_(try_assign_, __LINE__).error();    \
   target = std::move(TROUPE_TRY_NAME_(try_assign_, __LINE__)).value()

@@ -38,22 +38,34 @@ struct Amount : Strong<Tag, Number> {
 };
 
 /// A token id of a vocabulary.
-struct TokenId : Strong<TokenId, std::int32_t> { using Strong::Strong; };
+struct TokenId : Strong<TokenId, std::int32_t> {
+  using Strong::Strong;
+};
 /// A KV block of one rank's pool (128 tokens).
-struct BlockId : Strong<BlockId, std::uint32_t> { using Strong::Strong; };
+struct BlockId : Strong<BlockId, std::uint32_t> {
+  using Strong::Strong;
+};
 /// A request, unique in a cluster's life: gateway node in the high bits.
-struct RequestId : Strong<RequestId, std::uint64_t> { using Strong::Strong; };
+struct RequestId : Strong<RequestId, std::uint64_t> {
+  using Strong::Strong;
+};
 /// An asynchronous operation, unique within the actor life that started it.
-struct OpId : Strong<OpId, std::uint64_t> { using Strong::Strong; };
+struct OpId : Strong<OpId, std::uint64_t> {
+  using Strong::Strong;
+};
 /// A row of device-side sequence state (sampler, last token) of one rank.
-struct RowId : Strong<RowId, std::uint32_t> { using Strong::Strong; };
+struct RowId : Strong<RowId, std::uint32_t> {
+  using Strong::Strong;
+};
 /// An amount of memory or traffic.
-struct Bytes : Amount<Bytes, std::uint64_t> { using Amount::Amount; };
+struct Bytes : Amount<Bytes, std::uint64_t> {
+  using Amount::Amount;
+};
 
 }  // namespace troupe
 
 template <class T>
-  requires std::is_base_of_v<troupe::Strong<T, typename T::Underlying>, T>
+requires std::is_base_of_v<troupe::Strong<T, typename T::Underlying>, T>
 struct std::hash<T> {
   std::size_t operator()(const T& id) const noexcept {
     return std::hash<typename T::Underlying>{}(id.value);

@@ -27,10 +27,18 @@ struct Time : Strong<Time, std::int64_t> {
   constexpr double seconds() const { return static_cast<double>(value) * 1e-9; }
 };
 
-constexpr Duration nanoseconds(std::int64_t n) { return Duration(n); }
-constexpr Duration microseconds(std::int64_t n) { return Duration(n * 1'000); }
-constexpr Duration milliseconds(std::int64_t n) { return Duration(n * 1'000'000); }
-constexpr Duration seconds(std::int64_t n) { return Duration(n * 1'000'000'000); }
+constexpr Duration nanoseconds(std::int64_t n) {
+  return Duration(n);
+}
+constexpr Duration microseconds(std::int64_t n) {
+  return Duration(n * 1'000);
+}
+constexpr Duration milliseconds(std::int64_t n) {
+  return Duration(n * 1'000'000);
+}
+constexpr Duration seconds(std::int64_t n) {
+  return Duration(n * 1'000'000'000);
+}
 /// Rounds to the nearest nanosecond.
 constexpr Duration from_seconds(double s) {
   return Duration(static_cast<std::int64_t>(s * 1e9 + (s < 0 ? -0.5 : 0.5)));

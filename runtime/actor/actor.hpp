@@ -1,0 +1,110 @@
+// Actors: a core behind one virtual call.
+//
+// A core is a plain struct with `using Accepts = Protocol<M...>`, `static constexpr const char*
+// kKind` and one `void on(const M&, Context&, Effects&)` a message. It never sees CAF, a clock, a
+// thread or outside randomness: a unit test calls it, the simulation drives it, the live host runs
+// it.
+//
+// `CoreActor<Core>` turns a message of forgotten type into the right overload. A message outside of
+// Accepts is a wiring fault: it fails an assertion and ends the actor.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <string>
+
+#include "runtime/actor/effects.hpp"
+#include "runtime/base/rng.hpp"
+
+namespace troupe {
+
+/// What a handler may know about its surroundings.
+struct Context {
+  Time now;
+  ActorRef self;
+  ActorRef from;              ///< the sender; nobody for timers, Done and system messages
+  Rng& rng;                   ///< seeded by hash(world seed, actor id, life)
+  std::uint64_t& next_child;  ///< counter of this life's children
+
+  /// Starts a child: effects.spawn with the next id, life 1. Returns its reference.
+  template <class Core>
+  Ref<typename Core::Accepts> spawn(Effects& out, typename Core::Args args);
+  /// Starts a child's next life: same id, life + 1. Requires: that life has ended.
+  template <class Core>
+  Ref<typename Core::Accepts> respawn(Effects& out, const ActorRef& child,
+                                      typename Core::Args args);
+};
+
+class Actor {
+ public:
+  virtual ~Actor() = default;
+  virtual const char* kind() const = 0;
+  /// One word or two on what it is doing, for the console: a string with static lifetime.
+  virtual const char* phase() const = 0;
+  /// Its state in a few "key=value" words, for `troupe admin show`.
+  virtual std::string describe() const = 0;
+  virtual void handle(const Message& message, Context& context, Effects& out) = 0;
+};
+
+template <class Core>
+class CoreActor final : public Actor {
+ public:
+  explicit CoreActor(Core core) : core_(std::move(core)) {}
+
+  const char* kind() const override { return Core::kKind; }
+  const char* phase() const override {
+    if constexpr (requires { core_.phase(); }) return core_.phase();
+    return "running";
+  }
+  std::string describe() const override {
+    if constexpr (requires { core_.describe(); }) return core_.describe();
+    return {};
+  }
+  void handle(const Message& message, Context& context, Effects& out) override {
+    dispatch(message, context, out, typename Core::Accepts{});
+  }
+  Core& core() { return core_; }
+
+ private:
+  template <class... Ms>
+  void dispatch(const Message& message, Context& context, Effects& out, Protocol<Ms...>) {
+    const std::uint16_t kind = message.kind();
+    const bool known =
+        ((kind == Ms::info.kind
+              ? (core_.on(detail::value_of<Ms>(message.payload()), context, out), true)
+              : false) ||
+         ...);
+    if constexpr (!Protocol<Ms...>::template accepts<Started>) {
+      if (kind == Started::info.kind) return;
+    }
+    TROUPE_ASSERT(known, "a message arrived that this actor's protocol does not accept");
+  }
+  Core core_;
+};
+
+template <class Core>
+std::unique_ptr<Actor> make_actor(const void* args) {
+  return std::make_unique<CoreActor<Core>>(Core(*static_cast<const typename Core::Args*>(args)));
+}
+
+template <class Core>
+inline constexpr ActorType actor_type{Core::kKind, &make_actor<Core>};
+
+template <class Core>
+Ref<typename Core::Accepts> Context::spawn(Effects& out, typename Core::Args args) {
+  ActorRef child{self.node, self.incarnation, child_id(mix64(self.local, self.life), ++next_child),
+                 1};
+  out.spawn({child, &actor_type<Core>, std::make_shared<typename Core::Args>(std::move(args))});
+  return Ref<typename Core::Accepts>(child);
+}
+
+template <class Core>
+Ref<typename Core::Accepts> Context::respawn(Effects& out, const ActorRef& child,
+                                             typename Core::Args args) {
+  ActorRef next = child;
+  ++next.life;
+  out.spawn({next, &actor_type<Core>, std::make_shared<typename Core::Args>(std::move(args))});
+  return Ref<typename Core::Accepts>(next);
+}
+
+}  // namespace troupe

@@ -1,0 +1,161 @@
+// Effects: everything that a core can want from the world, as data.
+//
+// A core fills an `Effects`; the host (live) or the world (simulation) carries them out in order
+// after the handler returned. A handler that throws loses all of them. This is the one list; Io and
+// Put join it with the store and the transport.
+//
+// Each asynchronous effect (Launch, Compute) carries an OpId that the core chose and a deadline;
+// exactly one Done returns for it, also after a cancel.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "runtime/actor/compute.hpp"
+#include "runtime/actor/envelope.hpp"
+#include "runtime/actor/system_messages.hpp"
+#include "runtime/device/device.hpp"
+
+namespace troupe {
+
+class Actor;
+
+/// How to make an actor of one kind: its name and a constructor from its argument.
+struct ActorType {
+  const char* kind;
+  std::unique_ptr<Actor> (*make)(const void* args);
+};
+
+/// Which device of the node, and which of its streams.
+struct StreamRef {
+  std::uint32_t device = 0;
+  StreamId stream;
+};
+
+namespace effect {
+
+struct Send {
+  ActorRef to;
+  Message message;
+};
+struct Timer {
+  TimerTag tag;
+  Time at;
+};
+struct CancelTimer {
+  TimerTag tag;
+};
+struct LaunchStep {
+  OpId op;
+  StreamRef stream;
+  LaunchKind kind;
+  std::uint32_t slot;
+  std::shared_ptr<const StepPlan> plan;
+  std::vector<OpId> after;
+  Time deadline;
+};
+struct Cancel {
+  OpId op;
+};
+struct Compute {
+  OpId op;
+  std::shared_ptr<const ComputeJob> job;
+  Time deadline;
+};
+struct Watch {
+  ActorRef ref;
+};
+struct Unwatch {
+  ActorRef ref;
+};
+struct Spawn {
+  ActorRef ref;  ///< the child: its id, and the life that begins
+  const ActorType* type;
+  std::shared_ptr<const void> args;
+};
+struct End {
+  ActorRef child;  ///< nobody: the actor itself
+  EndReason reason;
+  std::string detail;
+};
+
+enum class NoteKind : std::uint8_t { kCount, kGauge, kObserve, kInfo, kWarning };
+/// A metric (name and value) or a log line (name is the event, text the rest).
+struct Note {
+  NoteKind kind;
+  const char* name;
+  double value = 0;
+  std::string text;  ///< a metric's label value, or the log line
+};
+
+}  // namespace effect
+
+using Effect = std::variant<effect::Send, effect::Timer, effect::CancelTimer, effect::LaunchStep,
+                            effect::Cancel, effect::Compute, effect::Watch, effect::Unwatch,
+                            effect::Spawn, effect::End, effect::Note>;
+
+class Effects {
+ public:
+  /// Sends M to an actor that is known to accept it: anything else does not compile.
+  template <class P, class M>
+  void send(const Ref<P>& to, M message) {
+    static_assert(P::template accepts<M>, "the receiver's protocol does not accept this message");
+    send(to, make_message<M>(std::move(message)));
+  }
+  void send(const ActorRef& to, Message message) {
+    list_.emplace_back(std::in_place_type<effect::Send>, to, std::move(message));
+  }
+
+  /// At most one timer a tag: a second replaces the first. A time in the past fires at once.
+  void timer(TimerTag tag, Time at) { list_.emplace_back(effect::Timer{tag, at}); }
+  void cancel_timer(TimerTag tag) { list_.emplace_back(effect::CancelTimer{tag}); }
+
+  void launch(effect::LaunchStep launch) { list_.emplace_back(std::move(launch)); }
+  void cancel(OpId op) { list_.emplace_back(effect::Cancel{op}); }
+  void compute(OpId op, std::shared_ptr<const ComputeJob> job, Time deadline) {
+    list_.emplace_back(effect::Compute{op, std::move(job), deadline});
+  }
+
+  void watch(const ActorRef& ref) { list_.emplace_back(effect::Watch{ref}); }
+  void unwatch(const ActorRef& ref) { list_.emplace_back(effect::Unwatch{ref}); }
+
+  void spawn(effect::Spawn spawn) { list_.emplace_back(std::move(spawn)); }
+  /// Ends the actor itself; its children end with it.
+  void stop(std::string detail = {}) {
+    list_.emplace_back(effect::End{{}, EndReason::kStopped, std::move(detail)});
+  }
+  /// Ends a child. Requires: it is one.
+  void end_child(const ActorRef& child, std::string detail = {}) {
+    list_.emplace_back(effect::End{child, EndReason::kStopped, std::move(detail)});
+  }
+
+  void count(const char* name, double by = 1, std::string label = {}) {
+    note(effect::NoteKind::kCount, name, by, std::move(label));
+  }
+  void gauge(const char* name, double value, std::string label = {}) {
+    note(effect::NoteKind::kGauge, name, value, std::move(label));
+  }
+  void observe(const char* name, double value) {
+    note(effect::NoteKind::kObserve, name, value, {});
+  }
+  void info(const char* event, std::string text) {
+    note(effect::NoteKind::kInfo, event, 0, std::move(text));
+  }
+  void warn(const char* event, std::string text) {
+    note(effect::NoteKind::kWarning, event, 0, std::move(text));
+  }
+
+  std::vector<Effect>& list() { return list_; }
+  const std::vector<Effect>& list() const { return list_; }
+  void clear() { list_.clear(); }
+
+ private:
+  void note(effect::NoteKind kind, const char* name, double value, std::string text) {
+    list_.emplace_back(effect::Note{kind, name, value, std::move(text)});
+  }
+  std::vector<Effect> list_;
+};
+
+}  // namespace troupe

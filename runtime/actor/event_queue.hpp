@@ -1,0 +1,74 @@
+// The events of a virtual world, in order.
+//
+// Order: (due, tie, seq). `tie` is 0, or a hash of seed and seq when interleavings are explored;
+// seq is the order of pushing. A 4-ary heap of small keys over a pool of events: sifting moves keys
+// only, and a removed event leaves the heap at once, so that a cancelled timer costs no memory.
+//
+// Invariants: (1) pop returns the least event; (2) a handle is valid from push until its event is
+// popped or removed; (3) memory is proportional to the greatest number of pending events.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/actor/envelope.hpp"
+#include "runtime/base/time.hpp"
+
+namespace troupe {
+
+/// How the receiver's own books change when an event is delivered.
+enum class EventKind : std::uint8_t { kMessage, kTimer, kDone };
+
+struct Event {
+  Envelope envelope;
+  EventKind kind = EventKind::kMessage;
+  std::uint64_t key = 0;  ///< kDone: the OpId
+};
+
+struct EventHandle {
+  std::uint32_t slot = 0;
+  friend bool operator==(EventHandle, EventHandle) = default;
+};
+
+class EventQueue {
+ public:
+  /// explore_seed 0: ties go by seq alone.
+  explicit EventQueue(std::uint64_t explore_seed) : explore_seed_(explore_seed) {}
+
+  EventHandle push(Time due, Event event);
+  /// Requires: a handle whose event is pending.
+  void remove(EventHandle handle);
+  bool empty() const { return heap_.empty(); }
+  std::size_t size() const { return heap_.size(); }
+  /// Requires: !empty().
+  Time next_due() const { return Time(heap_.front().due); }
+  /// Requires: !empty(). Removes and returns the first event.
+  Event pop();
+
+ private:
+  struct Key {
+    std::int64_t due;
+    std::uint64_t order;  ///< tie in the upper 24 bits, seq in the lower 40
+    std::uint32_t slot;
+    bool before(const Key& other) const {
+      return due != other.due ? due < other.due : order < other.order;
+    }
+  };
+  struct Slot {
+    Event event;
+    std::uint32_t heap_index = 0;
+  };
+
+  void set(std::size_t index, const Key& key);
+  void sift_up(std::size_t index, Key key);
+  void sift_down(std::size_t index, Key key);
+  Event take(std::uint32_t slot);
+
+  std::uint64_t explore_seed_;
+  std::uint64_t next_seq_ = 0;
+  std::vector<Key> heap_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,166 @@
+// Messages: immutable, shared, described once.
+//
+// A message type is a described struct (base/fields.hpp) with `static constexpr MessageInfo info`.
+// `Message` is a counted pointer to one that forgot its type; `as<M>()` finds it again. A local
+// send costs that pointer. Everything else (encode, decode, digest, print) goes through the type's
+// `MessageType` table, so nothing but the registry needs to know all types.
+//
+// Threads: a payload never changes after it is made; counting is atomic.
+// Kinds: one 16-bit number a type, ranges by folder: 0x00 system, 0x01 gateway, 0x02 request,
+// 0x03 rank, 0x04 streams, 0x05 traffic, 0x06 node, 0x07 cluster; bit 15 marks Done<M>.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/base/fields.hpp"
+#include "runtime/base/message_info.hpp"
+
+namespace troupe {
+
+class Message;
+struct Payload;
+
+/// What can be done with a payload whose type is forgotten.
+struct MessageType {
+  MessageInfo info;
+  void (*destroy)(const Payload*);
+  void (*encode)(const Payload&, std::string& out);
+  Result<Message> (*decode)(std::string_view bytes);
+  std::uint64_t (*digest)(const Payload&);
+  void (*print)(const Payload&, std::string& out);
+};
+
+struct Payload {
+  explicit Payload(const MessageType& t) : type(&t) {}
+  const MessageType* type;
+  mutable std::atomic<std::uint32_t> references{0};
+};
+
+template <class M>
+struct PayloadOf final : Payload {
+  template <class... Args>
+  explicit PayloadOf(const MessageType& t, Args&&... args)
+      : Payload(t), value{std::forward<Args>(args)...} {}
+  const M value;
+};
+
+class Message {
+ public:
+  Message() = default;
+  explicit Message(const Payload* payload) : payload_(payload) { retain(); }
+  Message(const Message& other) : payload_(other.payload_) { retain(); }
+  Message(Message&& other) noexcept : payload_(std::exchange(other.payload_, nullptr)) {}
+  Message& operator=(Message other) noexcept {
+    std::swap(payload_, other.payload_);
+    return *this;
+  }
+  ~Message() { release(); }
+
+  explicit operator bool() const { return payload_ != nullptr; }
+  /// Requires for all below: not empty.
+  const MessageType& type() const { return *payload_->type; }
+  std::uint16_t kind() const { return payload_->type->info.kind; }
+  const Payload& payload() const { return *payload_; }
+  std::uint64_t digest() const { return type().digest(*payload_); }
+  /// "submit{request=7 …}".
+  std::string describe() const;
+
+  /// The message if it is an M, else nullptr.
+  template <class M>
+  const M* as() const {
+    if (payload_ == nullptr || kind() != M::info.kind) return nullptr;
+    return &static_cast<const PayloadOf<M>*>(payload_)->value;
+  }
+
+ private:
+  void retain() const {
+    if (payload_ != nullptr) payload_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  void release() {
+    if (payload_ != nullptr && payload_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      payload_->type->destroy(payload_);
+    }
+  }
+  const Payload* payload_ = nullptr;
+};
+
+namespace detail {
+
+template <class M>
+const M& value_of(const Payload& payload) {
+  return static_cast<const PayloadOf<M>&>(payload).value;
+}
+
+template <class M>
+void destroy(const Payload* payload) {
+  delete static_cast<const PayloadOf<M>*>(payload);
+}
+template <class M>
+void encode(const Payload& payload, std::string& out) {
+  Encoder(out).put(value_of<M>(payload));
+}
+template <class M>
+std::uint64_t digest(const Payload& payload) {
+  Digest digest(M::info.kind);
+  FieldDigester(digest).put(value_of<M>(payload));
+  return digest.value();
+}
+template <class M>
+void print(const Payload& payload, std::string& out) {
+  FieldPrinter(out).put(value_of<M>(payload));
+}
+template <class M>
+Result<Message> decode(std::string_view bytes);
+
+}  // namespace detail
+
+/// The one table of M.
+template <class M>
+inline constexpr MessageType message_type{M::info,
+                                          &detail::destroy<M>,
+                                          &detail::encode<M>,
+                                          &detail::decode<M>,
+                                          &detail::digest<M>,
+                                          &detail::print<M>};
+
+template <class M, class... Args>
+Message make_message(Args&&... args) {
+  return Message(new PayloadOf<M>(message_type<M>, std::forward<Args>(args)...));
+}
+
+template <class M>
+Result<Message> detail::decode(std::string_view bytes) {
+  Decoder decoder(bytes);
+  M value{};
+  decoder.get(value);
+  if (decoder.ok() && !decoder.rest().empty()) decoder.fail("bytes after the last field");
+  TROUPE_TRY(decoder.status());
+  return make_message<M>(std::move(value));
+}
+
+/// A counted pointer to an immutable M inside a message: how results and prompts are shared without
+/// copying. Empty by default.
+template <class M>
+class Shared {
+ public:
+  Shared() = default;
+  /// Requires: message holds an M.
+  explicit Shared(Message message) : message_(std::move(message)) {
+    TROUPE_ASSERT(message_.as<M>() != nullptr, "a Shared<M> needs a message of type M");
+  }
+  static Shared make(M value) { return Shared(make_message<M>(std::move(value))); }
+
+  explicit operator bool() const { return static_cast<bool>(message_); }
+  const M& operator*() const { return detail::value_of<M>(message_.payload()); }
+  const M* operator->() const { return &**this; }
+  const Message& message() const { return message_; }
+
+ private:
+  Message message_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,222 @@
+#include "runtime/actor/world.hpp"
+
+#include <algorithm>
+#include <exception>
+
+namespace troupe {
+
+namespace {
+constexpr Duration kLeast = nanoseconds(1);
+}  // namespace
+
+World::World(WorldOptions options)
+    : options_(std::move(options)),
+      queue_(options_.explore_ties ? mix64(options_.seed, 0x7e) | 1 : 0),
+      trace_(options_.seed) {}
+
+World::~World() = default;
+
+World::Entry* World::entry(const ActorRef& ref) {
+  auto* found = entries_.find(ref.local);
+  if (found == nullptr || (*found)->ref.life != ref.life) return nullptr;
+  return found->get();
+}
+
+Actor* World::find(const ActorRef& ref) {
+  Entry* found = entry(ref);
+  return found == nullptr ? nullptr : found->actor.get();
+}
+
+void World::create(const ActorRef& ref, const ActorRef& parent, const ActorType& type,
+                   std::shared_ptr<const void> args) {
+  TROUPE_ASSERT(entries_.find(ref.local) == nullptr, "an actor with this id is still alive");
+  auto made = std::make_unique<Entry>();
+  made->ref = ref;
+  made->parent = parent;
+  made->actor = type.make(args.get());
+  made->rng = Rng(mix64(mix64(options_.seed, ref.local), ref.life));
+  Entry& created = *entries_.insert(ref.local, std::move(made));
+  if (parent) {
+    if (Entry* owner = entry(parent)) owner->children.push_back(ref);
+  } else {
+    roots_.push_back(ref);
+  }
+  started(created);
+}
+
+void World::post(Time at, const ActorRef& to, Message message) {
+  push_message(std::max(at, now_ + kLeast), ActorRef{}, to, std::move(message));
+}
+
+void World::kill(Time at, const ActorRef& ref) {
+  post(at, ref, make_message<Kill>());
+}
+
+void World::push_message(Time due, const ActorRef& from, const ActorRef& to, Message message) {
+  queue_.push(due, Event{Envelope{from, to, std::move(message)}, EventKind::kMessage, 0});
+}
+
+Time World::due_from(Entry& sender, NodeId to) {
+  const bool local = to == sender.ref.node;
+  Time& last = local ? sender.last_local : sender.last_remote;
+  const Duration latency = local ? options_.latency.local : options_.latency.remote;
+  last = std::max(now_ + std::max(latency, kLeast), last + kLeast);
+  return last;
+}
+
+bool World::step() {
+  if (queue_.empty()) return false;
+  const Time due = queue_.next_due();
+  TROUPE_ASSERT(due >= now_, "time never runs backwards");
+  now_ = due;
+  const Event event = queue_.pop();
+  ++events_;
+  if (options_.trace_hash) trace(event);
+  if (options_.observer) options_.observer(now_, event.envelope);
+  Entry* receiver = nullptr;
+  if (event.envelope.message.kind() == Kill::info.kind) {
+    auto* found = entries_.find(event.envelope.to.local);
+    if (found != nullptr) begin_end(**found, EndReason::kKilled, "killed by the fault plan");
+  } else if ((receiver = entry(event.envelope.to)) != nullptr) {
+    forget_on_delivery(*receiver, event);
+    deliver(*receiver, event.envelope);
+  } else {
+    undeliverable(event);
+  }
+  if (!ending_.empty()) carry_out_ends();
+  return true;
+}
+
+void World::run_until(Time until) {
+  while (!queue_.empty() && queue_.next_due() <= until) step();
+  now_ = std::max(now_, until);
+}
+
+void World::trace(const Event& event) {
+  trace_.add(static_cast<std::uint64_t>(now_.value));
+  trace_.add(event.envelope.to.local + event.envelope.to.life);
+  trace_.add(event.envelope.message.kind());
+  trace_.add(event.envelope.message.digest());
+}
+
+void World::forget_on_delivery(Entry& receiver, const Event& event) {
+  if (event.kind == EventKind::kTimer) {
+    const TimerTag tag = event.envelope.message.as<TimerFired>()->tag;
+    std::erase_if(receiver.timers, [&](const Timer& timer) { return timer.tag == tag; });
+  } else if (event.kind == EventKind::kDone) {
+    std::erase_if(receiver.ops, [&](const Op& op) {
+      if (op.id.value != event.key) return false;
+      if (op.launch != 0) launches_.erase(op.launch);
+      return true;
+    });
+  }
+}
+
+void World::undeliverable(const Event& event) {
+  const Envelope& lost = event.envelope;
+  const std::uint16_t kind = lost.message.kind();
+  const bool system = kind < 0x0010 || event.kind != EventKind::kMessage;
+  if (!lost.from || system) return;
+  const Duration back =
+      lost.from.node == lost.to.node ? options_.latency.local : options_.latency.remote;
+  push_message(now_ + std::max(back, kLeast), ActorRef{}, lost.from,
+               make_message<Undeliverable>(lost.to, kind));
+}
+
+void World::execute(Entry& receiver, const Envelope& envelope) {
+  Effects effects;
+  if (!spare_effects_.empty()) {
+    effects = std::move(spare_effects_.back());
+    spare_effects_.pop_back();
+  }
+  Context context{now_, receiver.ref, envelope.from, receiver.rng, receiver.next_child};
+  bool crashed = true;
+  std::string why;
+  try {
+    receiver.actor->handle(envelope.message, context, effects);
+    crashed = false;
+  } catch (const std::exception& failure) {
+    why = failure.what();
+  }
+  if (crashed) {
+    begin_end(receiver, EndReason::kCrashed, std::move(why));
+  } else {
+    for (auto& effect : effects.list()) apply(receiver, effect);
+  }
+  effects.clear();
+  spare_effects_.push_back(std::move(effects));
+}
+
+void World::begin_end(Entry& entry, EndReason reason, std::string detail) {
+  if (entry.ending) return;
+  entry.ending = true;
+  entry.end_reason = reason;
+  entry.end_detail = std::move(detail);
+  ending_.push_back(entry.ref);
+}
+
+void World::carry_out_ends() {
+  while (!ending_.empty()) {
+    const ActorRef ref = ending_.front();
+    ending_.erase(ending_.begin());
+    end_tree(ref);
+  }
+}
+
+void World::end_tree(const ActorRef& ref) {
+  Entry* doomed = entry(ref);
+  if (doomed == nullptr) return;
+  const std::vector<ActorRef> children = doomed->children;
+  for (auto child = children.rbegin(); child != children.rend(); ++child) {
+    Entry* descendant = entry(*child);
+    if (descendant == nullptr) continue;
+    if (!descendant->ending) {
+      descendant->ending = true;
+      descendant->end_reason = EndReason::kParentEnded;
+      descendant->end_detail = "its parent ended";
+    }
+    end_tree(*child);
+  }
+  terminate(*entry(ref));
+}
+
+void World::finish_end(ActorRef ref) {
+  auto* found = entries_.find(ref.local);
+  TROUPE_ASSERT(found != nullptr && (*found)->ref == ref, "an actor ends once");
+  const std::unique_ptr<Entry> dead = std::move(*found);
+  entries_.erase(ref.local);
+  for (const auto& timer : dead->timers) queue_.remove(timer.event);
+  for (const auto& op : dead->ops) {
+    if (op.scheduled) queue_.remove(op.event);
+    if (op.launch == 0) continue;
+    // The device keeps the launch's slot and blocks until it ends; nobody waits for the result.
+    launches_.erase(op.launch);
+    if (!op.scheduled) continue;
+    options_.devices[op.device]->cancel(LaunchId(op.launch), now_);
+  }
+  for (const auto& watched : dead->watching) {
+    if (Entry* target = entry(watched)) std::erase(target->watchers, ref);
+  }
+  auto tell = [&](const ActorRef& to) {
+    push_message(due_from(*dead, to.node), ActorRef{}, to,
+                 make_message<Down>(ref, dead->end_reason, dead->end_detail));
+  };
+  Entry* parent = entry(dead->parent);
+  if (parent != nullptr) {
+    std::erase(parent->children, ref);
+    if (!parent->ending) tell(dead->parent);
+  } else {
+    std::erase(roots_, ref);
+  }
+  for (const auto& watcher : dead->watchers) tell(watcher);
+}
+
+void World::end_all() {
+  while (!roots_.empty()) {
+    Entry* root = entry(roots_.back());
+    begin_end(*root, EndReason::kStopped, "the world ends");
+    carry_out_ends();
+  }
+}
+
+}  // namespace troupe

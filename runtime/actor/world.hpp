@@ -1,0 +1,190 @@
+// The virtual world: carries out effects in virtual time, for both simulation drivers.
+//
+// What happens to an effect is decided here, once; a driver only says how a handler is run and how
+// an actor's end is carried out (heap driver: a call; CAF driver: a mailbox and a real
+// termination). So equal trace hashes of the two drivers mean that hosting changes nothing.
+//
+// Invariants
+// 1. Every event is due at least 1 ns after its cause.
+// 2. Events are delivered by (due, tie, seq).
+// 3. What one actor sends is due at strictly increasing times, so that pairs stay FIFO even when
+//    ties are explored; a Down follows the dead actor's last messages.
+// 4. An actor's end removes its timers, cancels its launches and ends its children, deepest first.
+// 5. The trace hash covers time, receiver, message kind and payload digest of every delivery.
+//
+// Threads: one. Ownership: the world owns actors; devices and note sinks outlive it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/actor/actor.hpp"
+#include "runtime/actor/event_queue.hpp"
+#include "runtime/base/flat_map.hpp"
+
+namespace troupe {
+
+/// Receives metrics and log lines of cores.
+class NoteSink {
+ public:
+  virtual ~NoteSink() = default;
+  virtual void note(Time now, const ActorRef& from, const effect::Note& note) = 0;
+};
+
+/// How long messages travel. Constants are placeholders of a fast network, printed in reports:
+/// 1 µs within a node (CAF.md section 4: 12 µs thread to actor is an upper bound), 50 µs between
+/// nodes (half of CAF.md section 5's round trip of 126 µs).
+struct LatencyModel {
+  Duration local = microseconds(1);
+  Duration remote = microseconds(50);
+};
+
+struct WorldOptions {
+  std::uint64_t seed = 1;
+  bool explore_ties = false;
+  bool trace_hash = true;
+  LatencyModel latency;
+  std::vector<Device*> devices;
+  NoteSink* notes = nullptr;
+  /// Lost messages: asked for every send between nodes; true drops it. Seeded by the caller.
+  std::function<bool(const Envelope&)> drop;
+  /// Called at every delivery (console, tests); empty: nobody listens.
+  std::function<void(Time, const Envelope&)> observer;
+};
+
+class World : private CompletionSink {
+ public:
+  explicit World(WorldOptions options);
+  ~World() override;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// Starts an actor without a parent. `name` decides its id.
+  template <class Core>
+  Ref<typename Core::Accepts> spawn_root(NodeId node, std::uint64_t name,
+                                         typename Core::Args args) {
+    ActorRef ref{node, 1, root_id(node, name), 1};
+    create(ref, ActorRef{}, actor_type<Core>,
+           std::make_shared<typename Core::Args>(std::move(args)));
+    post(now_, ref, make_message<Started>());
+    return Ref<typename Core::Accepts>(ref);
+  }
+  /// A message from outside, due at `at`.
+  void post(Time at, const ActorRef& to, Message message);
+  /// Ends an actor (whatever its life is then) at `at`, as a fault.
+  void kill(Time at, const ActorRef& ref);
+
+  /// Delivers the next event. False: none is left.
+  bool step();
+  /// Delivers every event that is due at or before `until`.
+  void run_until(Time until);
+
+  Time now() const { return now_; }
+  std::uint64_t events() const { return events_; }
+  std::uint64_t trace_hash() const { return trace_.value(); }
+  std::size_t pending() const { return queue_.size(); }
+  std::size_t actor_count() const { return entries_.size(); }
+  /// nullptr if it is not alive (in that life).
+  Actor* find(const ActorRef& ref);
+  /// The core of a live actor, for expectations of tests. Requires: it is a Core.
+  template <class Core>
+  Core& core(const ActorRef& ref) {
+    auto* actor = dynamic_cast<CoreActor<Core>*>(find(ref));
+    TROUPE_ASSERT(actor != nullptr, "no live actor of this kind has this reference");
+    return actor->core();
+  }
+
+ protected:
+  struct Timer {
+    TimerTag tag;
+    EventHandle event;
+  };
+  struct Op {
+    OpId id;
+    std::uint64_t launch = 0;  ///< 0: a compute
+    bool scheduled = false;    ///< a Done event is in the queue
+    EventHandle event;
+    std::uint32_t device = 0;
+    Time deadline;
+    std::shared_ptr<const ComputeJob> job;
+  };
+  struct Entry {
+    ActorRef ref;
+    ActorRef parent;
+    std::unique_ptr<Actor> actor;
+    Rng rng;
+    std::uint64_t next_child = 0;
+    Time last_local;   ///< due time of its last message within the node
+    Time last_remote;  ///< and to other nodes
+    std::vector<ActorRef> watchers;
+    std::vector<ActorRef> watching;
+    std::vector<ActorRef> children;
+    std::vector<Timer> timers;
+    std::vector<Op> ops;
+    bool ending = false;
+    EndReason end_reason = EndReason::kStopped;
+    std::string end_detail;
+  };
+
+  // What a driver supplies.
+  virtual void started(Entry&) {}
+  virtual void deliver(Entry& entry, const Envelope& envelope) { execute(entry, envelope); }
+  /// Must lead to finish_end(ref), before it returns.
+  virtual void terminate(Entry& entry) { finish_end(entry.ref); }
+
+  /// Runs the handler and carries out its effects.
+  void execute(Entry& entry, const Envelope& envelope);
+  /// Takes a dead actor out of the books and tells its watchers.
+  void finish_end(ActorRef ref);
+  Entry* entry(const ActorRef& ref);
+  /// Drivers whose hosts must be gone before the world is: ends everything.
+  void end_all();
+
+ private:
+  struct LaunchOwner {
+    ActorRef ref;
+    OpId op;
+  };
+
+  void create(const ActorRef& ref, const ActorRef& parent, const ActorType& type,
+              std::shared_ptr<const void> args);
+  void apply(Entry& entry, Effect& effect);
+  void apply(Entry& entry, effect::Send& send);
+  void apply(Entry& entry, effect::Timer& timer);
+  void apply(Entry& entry, effect::CancelTimer& cancel);
+  void apply(Entry& entry, effect::LaunchStep& launch);
+  void apply(Entry& entry, effect::Cancel& cancel);
+  void apply(Entry& entry, effect::Compute& compute);
+  void apply(Entry& entry, effect::Watch& watch);
+  void apply(Entry& entry, effect::Unwatch& unwatch);
+  void apply(Entry& entry, effect::Spawn& spawn);
+  void apply(Entry& entry, effect::End& end);
+  void apply(Entry& entry, effect::Note& note);
+
+  void complete(LaunchId launch, Time at, Result<StepResult> result) override;
+  void schedule_done(Entry& entry, Op& op, Time at, Message done);
+  void forget_on_delivery(Entry& entry, const Event& event);
+  void undeliverable(const Event& event);
+  void begin_end(Entry& entry, EndReason reason, std::string detail);
+  void carry_out_ends();
+  void end_tree(const ActorRef& ref);
+  Time due_from(Entry& sender, NodeId to);
+  void push_message(Time due, const ActorRef& from, const ActorRef& to, Message message);
+  void trace(const Event& event);
+
+  WorldOptions options_;
+  EventQueue queue_;
+  FlatMap<std::unique_ptr<Entry>> entries_;
+  std::vector<ActorRef> roots_;
+  FlatMap<LaunchOwner> launches_;
+  std::uint64_t next_launch_ = 0;
+  std::vector<ActorRef> ending_;
+  std::vector<Effects> spare_effects_;
+  Time now_;
+  std::uint64_t events_ = 0;
+  Digest trace_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,67 @@
+#include "runtime/actor/event_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "runtime/actor/system_messages.hpp"
+
+namespace troupe {
+namespace {
+
+Event event(std::uint64_t key) {
+  return Event{{}, EventKind::kMessage, key};
+}
+
+TEST(EventQueue, PopsByTimeThenBySequence) {
+  EventQueue queue(0);
+  queue.push(Time(5), event(1));
+  queue.push(Time(3), event(2));
+  queue.push(Time(5), event(3));
+  queue.push(Time(3), event(4));
+  std::vector<std::uint64_t> order;
+  while (!queue.empty()) order.push_back(queue.pop().key);
+  EXPECT_EQ(order, (std::vector<std::uint64_t>{2, 4, 1, 3}));
+}
+
+TEST(EventQueue, RemoveAgreesWithASortedList) {
+  Rng rng(3);
+  EventQueue queue(0);
+  std::vector<std::pair<std::int64_t, std::uint64_t>> model;
+  std::vector<std::pair<EventHandle, std::uint64_t>> handles;
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    const auto due = static_cast<std::int64_t>(rng.below(1000));
+    handles.emplace_back(queue.push(Time(due), event(i)), i);
+    model.emplace_back(due, i);
+    if (rng.chance(0.4)) {
+      const std::size_t victim = rng.below(handles.size());
+      queue.remove(handles[victim].first);
+      const std::uint64_t key = handles[victim].second;
+      std::erase_if(model, [&](const auto& entry) { return entry.second == key; });
+      handles.erase(handles.begin() + static_cast<std::ptrdiff_t>(victim));
+    }
+  }
+  std::sort(model.begin(), model.end());
+  ASSERT_EQ(queue.size(), model.size());
+  for (const auto& [due, key] : model) {
+    EXPECT_EQ(queue.next_due(), Time(due));
+    ASSERT_EQ(queue.pop().key, key);
+  }
+}
+
+TEST(EventQueue, ExploredTiesChangeOrderButNotTime) {
+  auto order = [](std::uint64_t seed) {
+    EventQueue queue(seed);
+    for (std::uint64_t i = 0; i < 50; ++i) queue.push(Time(1), event(i));
+    queue.push(Time(2), event(99));
+    std::vector<std::uint64_t> keys;
+    while (!queue.empty()) keys.push_back(queue.pop().key);
+    return keys;
+  };
+  EXPECT_EQ(order(7), order(7));
+  EXPECT_NE(order(7), order(8));
+  EXPECT_EQ(order(7).back(), 99u);
+}
+
+}  // namespace
+}  // namespace troupe
