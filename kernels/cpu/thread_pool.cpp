@@ -1,0 +1,75 @@
+#include "kernels/cpu/thread_pool.hpp"
+
+#include "runtime/base/assert.hpp"
+
+namespace troupe::cpu {
+namespace {
+
+constexpr int kSpins = 500;  // about 20 microseconds of pause instructions
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Waits until `value` is no longer `old`: a short spin, then sleep.
+void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    pause();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(std::size_t threads) {
+  TROUPE_ASSERT(threads > 0, "the caller is a thread too");
+  for (std::size_t i = 1; i < threads; ++i) {
+    workers_.emplace_back([this, i] { work(i); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  stopping_ = true;
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  for (auto& worker : workers_) worker.join();
+}
+
+void ThreadPool::run(std::size_t count, const Task& task) {
+  if (workers_.empty() || count <= 1) {
+    for (std::size_t i = 0; i < count; ++i) task(i, 0);
+    return;
+  }
+  task_ = &task;
+  count_ = count;
+  next_.store(0, std::memory_order_relaxed);
+  busy_.store(static_cast<std::uint32_t>(workers_.size()), std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  take_indices(0);
+  while (const std::uint32_t left = busy_.load(std::memory_order_acquire)) wait_while(busy_, left);
+}
+
+void ThreadPool::take_indices(std::size_t worker) {
+  for (;;) {
+    const std::size_t index = next_.fetch_add(1, std::memory_order_relaxed);
+    if (index >= count_) return;
+    (*task_)(index, worker);
+  }
+}
+
+void ThreadPool::work(std::size_t worker) {
+  std::uint32_t seen = 0;
+  for (;;) {
+    wait_while(generation_, seen);
+    seen = generation_.load(std::memory_order_acquire);
+    if (stopping_) return;
+    take_indices(worker);
+    if (busy_.fetch_sub(1, std::memory_order_release) == 1) busy_.notify_all();
+  }
+}
+
+}  // namespace troupe::cpu
