@@ -1,0 +1,158 @@
+#include "runtime/recipe/bpe_tokenizer.hpp"
+
+#include <utility>
+
+#include "runtime/recipe/utf8.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr TokenId kNoToken(-1);
+
+/// GPT-2's alphabet: printable Latin-1 bytes stand for themselves, the others, in order, are the
+/// characters from U+0100 on.
+std::array<char32_t, 256> byte_alphabet() {
+  std::array<char32_t, 256> letters{};
+  char32_t next = 0x100;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const bool printable = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
+    letters[byte] = printable ? byte : next++;
+  }
+  return letters;
+}
+
+/// The bytes that a token in the alphabet stands for; a token with other characters is itself.
+std::string bytes_of_spelling(std::string_view spelling) {
+  static const auto bytes_by_letter = [] {
+    std::array<int, 0x200> table{};
+    table.fill(-1);
+    const auto letters = byte_alphabet();
+    for (int byte = 0; byte < 256; ++byte) table[letters[static_cast<unsigned>(byte)]] = byte;
+    return table;
+  }();
+  std::string bytes;
+  for (std::string_view rest = spelling; !rest.empty();) {
+    const Utf8Char letter = first_char(rest);
+    const bool known = letter.state == Utf8State::kValid && letter.code < bytes_by_letter.size() &&
+                       bytes_by_letter[letter.code] >= 0;
+    if (!known) return std::string(spelling);
+    bytes += static_cast<char>(bytes_by_letter[letter.code]);
+    rest.remove_prefix(letter.bytes);
+  }
+  return bytes;
+}
+
+bool in_range(std::optional<TokenId> id, std::size_t size) {
+  return !id || (id->value >= 0 && static_cast<std::size_t>(id->value) < size);
+}
+
+Status check_shape(const Vocabulary& vocabulary) {
+  const std::size_t size = vocabulary.tokens.size();
+  if (size == 0 || vocabulary.kinds.size() != size) {
+    return Error{Code::kCorrupt, "the vocabulary has " + std::to_string(size) + " tokens and " +
+                                     std::to_string(vocabulary.kinds.size()) + " token types"};
+  }
+  if (size > 1u << 30 || vocabulary.merges.size() > 1u << 30) {
+    return Error{Code::kTooLarge, "the vocabulary has more than 2^30 tokens or merges"};
+  }
+  bool fits = in_range(vocabulary.bos, size) && in_range(vocabulary.eos, size);
+  for (const TokenId id : vocabulary.ends) fits = fits && in_range(id, size);
+  if (!fits) return Error{Code::kCorrupt, "a bos, eos or end token is not in the vocabulary"};
+  return ok_status();
+}
+
+}  // namespace
+
+void BpeTokenizer::add_pieces(const Vocabulary& vocabulary, Contents& contents, Parts& parts) {
+  for (std::size_t i = 0; i < vocabulary.tokens.size(); ++i) {
+    const std::string& spelling = vocabulary.tokens[i];
+    const TokenId id(static_cast<std::int32_t>(i));
+    const TokenKind kind = vocabulary.kinds[i];
+    const bool normal = kind == TokenKind::kNormal;
+    const bool control = kind == TokenKind::kControl || kind == TokenKind::kUnused;
+    contents.pieces.push_back(normal ? bytes_of_spelling(spelling) : spelling);
+    contents.control.push_back(control);
+    if (kind == TokenKind::kControl || kind == TokenKind::kUserDefined) {
+      contents.added.push_back({spelling, id, control});
+    }
+    if (normal && parts.split.whole_words) parts.words.emplace(contents.pieces.back(), id);
+  }
+}
+
+Status BpeTokenizer::add_merges(const Vocabulary& vocabulary, Parts& parts) {
+  std::unordered_map<std::string_view, TokenId> ids;
+  for (std::size_t i = 0; i < vocabulary.tokens.size(); ++i) {
+    const TokenKind kind = vocabulary.kinds[i];
+    if (kind == TokenKind::kControl || kind == TokenKind::kUnused) continue;
+    ids.emplace(vocabulary.tokens[i], TokenId(static_cast<std::int32_t>(i)));
+  }
+  const auto id_of = [&](std::string_view spelling) {
+    const auto found = ids.find(spelling);
+    return found == ids.end() ? kNoToken : found->second;
+  };
+  const auto letters = byte_alphabet();
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    std::string letter;
+    append_utf8(letter, letters[byte]);
+    parts.byte_tokens[byte] = id_of(letter);
+  }
+  parts.merges.reserve(vocabulary.merges.size());
+  for (std::size_t i = 0; i < vocabulary.merges.size(); ++i) {
+    const std::string& merge = vocabulary.merges[i];
+    const std::size_t space = merge.find(' ', 1);
+    const std::string left = merge.substr(0, space);
+    const std::string right = space == std::string::npos ? "" : merge.substr(space + 1);
+    const BpeMerges::Merge ranked{id_of(left), id_of(right), id_of(left + right)};
+    if (ranked.left == kNoToken || ranked.right == kNoToken || ranked.joined == kNoToken) {
+      return Error{Code::kCorrupt, "merge " + std::to_string(i) + " (\"" + excerpt(merge, 64) +
+                                       "\") names tokens that the vocabulary does not have"};
+    }
+    parts.merges.push_back(ranked);
+  }
+  return ok_status();
+}
+
+Result<std::shared_ptr<const Tokenizer>> BpeTokenizer::build(const Vocabulary& vocabulary) {
+  TROUPE_TRY(check_shape(vocabulary));
+  Parts parts;
+  TROUPE_TRY_ASSIGN(parts.split, find_pre_tokenizer(vocabulary.pre_tokenizer));
+  Contents contents{.bos = vocabulary.bos,
+                    .eos = vocabulary.eos,
+                    .ends = vocabulary.ends,
+                    .add_bos = vocabulary.add_bos && vocabulary.bos.has_value()};
+  add_pieces(vocabulary, contents, parts);
+  TROUPE_TRY(add_merges(vocabulary, parts));
+  return std::shared_ptr<const Tokenizer>(new BpeTokenizer(std::move(contents), std::move(parts)));
+}
+
+BpeTokenizer::BpeTokenizer(Contents contents, Parts parts)
+    : Tokenizer(std::move(contents)),
+      split_(parts.split),
+      merges_(parts.merges),
+      byte_tokens_(parts.byte_tokens),
+      words_(std::move(parts.words)) {}
+
+void BpeTokenizer::encode_text(std::string_view text, std::vector<TokenId>& ids) const {
+  std::vector<TokenId> symbols;
+  while (!text.empty()) {
+    const std::size_t length = split_.first_word(text);
+    const std::string_view word = text.substr(0, length);
+    text.remove_prefix(length);
+    if (split_.whole_words) {
+      const auto whole = words_.find(std::string(word));
+      if (whole != words_.end()) {
+        ids.push_back(whole->second);
+        continue;
+      }
+    }
+    symbols.clear();
+    for (const char c : word) {
+      const TokenId id = byte_tokens_[static_cast<unsigned char>(c)];
+      if (id != kNoToken) symbols.push_back(id);
+    }
+    merges_.apply(symbols);
+    ids.insert(ids.end(), symbols.begin(), symbols.end());
+  }
+}
+
+}  // namespace troupe

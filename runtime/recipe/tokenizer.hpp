@@ -1,0 +1,102 @@
+// Text to token ids and back.
+//
+// Why one class for all: the recipe, the stream table and the engine need ids, bytes and "is this a
+// control token", whichever vocabulary is behind. BpeTokenizer serves real models, ByteTokenizer
+// the scripted engine of tests and simulations.
+//
+// Invariants:
+//   1. encode() of text gives control tokens only if parse_special is true. The spelling of a
+//      control token that a user types is ordinary text otherwise.
+//   2. encode() of segments gives them for control segments only: what a prompt encoder
+//      (prompt_encoder.hpp) puts there, never what a message holds.
+//   3. decode(encode(text)) == text, except for bytes that the vocabulary has no token for: they
+//      are left out, as the models were trained (SmolLM2 lacks 21 bytes, most of them not UTF-8).
+//
+// Threads: immutable after building; share it freely. Cost: O(n log n) in the bytes of the text.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+#include "runtime/base/strong.hpp"
+#include "runtime/recipe/vocabulary.hpp"
+
+namespace troupe {
+
+/// A part of a prompt: text, or the spelling of exactly one added token.
+struct PromptSegment {
+  std::string text;
+  bool control = false;
+
+  friend bool operator==(const PromptSegment&, const PromptSegment&) = default;
+};
+
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+  Tokenizer(const Tokenizer&) = delete;
+  Tokenizer& operator=(const Tokenizer&) = delete;
+
+  /// Never adds bos; see add_bos().
+  std::vector<TokenId> encode(std::string_view text, bool parse_special = false) const;
+
+  /// Neighbouring text segments are encoded as one text. kInvalid if a control segment spells no
+  /// added token.
+  Result<std::vector<TokenId>> encode(std::span<const PromptSegment> segments) const;
+
+  /// The bytes of a token, for an added one its spelling; empty for an id out of range.
+  std::string_view bytes_of(TokenId id) const;
+  /// The bytes of a text; control tokens only if asked for.
+  std::string decode(std::span<const TokenId> ids, bool with_control = false) const;
+
+  /// Structure, not text. Also true for ids out of range, which no text may show.
+  bool is_control(TokenId id) const;
+  /// The id of an added token (control or user-defined) by its exact spelling.
+  std::optional<TokenId> added_token(std::string_view spelling) const;
+
+  std::size_t size() const { return pieces_.size(); }
+  std::optional<TokenId> bos() const { return bos_; }
+  std::optional<TokenId> eos() const { return eos_; }
+  /// Tokens that end a turn; the engine stops after any of them.
+  std::span<const TokenId> ends() const { return ends_; }
+  /// Prompts of this model start with bos().
+  bool add_bos() const { return add_bos_; }
+
+ protected:
+  struct Added {
+    std::string spelling;
+    TokenId id;
+    bool control = false;
+  };
+  struct Contents {
+    std::vector<std::string> pieces;  ///< bytes of every id
+    std::vector<bool> control;        ///< same length
+    std::vector<Added> added;
+    std::optional<TokenId> bos;
+    std::optional<TokenId> eos;
+    std::vector<TokenId> ends;
+    bool add_bos = false;
+  };
+  explicit Tokenizer(Contents contents);
+
+  /// Appends the ids of text that holds no added token. Requires: !text.empty().
+  virtual void encode_text(std::string_view text, std::vector<TokenId>& ids) const = 0;
+
+ private:
+  const Added* added_at(std::string_view text, bool with_control) const;
+
+  std::vector<std::string> pieces_;
+  std::vector<bool> control_;
+  std::vector<Added> added_;     // by spelling
+  bool starts_added_[256] = {};  // first bytes of the spellings
+  std::optional<TokenId> bos_;
+  std::optional<TokenId> eos_;
+  std::vector<TokenId> ends_;
+  bool add_bos_;
+};
+
+}  // namespace troupe

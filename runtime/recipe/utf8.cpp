@@ -1,0 +1,94 @@
+#include "runtime/recipe/utf8.hpp"
+
+#include <cstddef>
+
+#include "runtime/base/assert.hpp"
+
+namespace troupe {
+namespace {
+
+/// What a first byte promises: how many bytes follow, and the range of the second one (Unicode 15,
+/// table 3-7), which excludes overlong forms, surrogates and codes above U+10FFFF.
+struct Lead {
+  std::uint8_t following;
+  std::uint8_t second_min = 0x80;
+  std::uint8_t second_max = 0xBF;
+};
+
+constexpr std::uint8_t kNoLead = 0xFF;
+
+Lead lead_of(std::uint8_t byte) {
+  if (byte < 0x80) return {0};
+  if (byte < 0xC2 || byte > 0xF4) return {kNoLead};
+  if (byte < 0xE0) return {1};
+  if (byte == 0xE0) return {2, 0xA0, 0xBF};
+  if (byte == 0xED) return {2, 0x80, 0x9F};
+  if (byte < 0xF0) return {2};
+  if (byte == 0xF0) return {3, 0x90, 0xBF};
+  if (byte == 0xF4) return {3, 0x80, 0x8F};
+  return {3};
+}
+
+}  // namespace
+
+Utf8Char first_char(std::string_view text) {
+  TROUPE_ASSERT(!text.empty(), "first_char() needs a byte");
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const std::uint8_t first = byte(0);
+  if (first < 0x80) return {first, 1, Utf8State::kValid};
+  const Lead lead = lead_of(first);
+  if (lead.following == kNoLead) return {0, 1, Utf8State::kInvalid};
+  char32_t code = first & (0x3Fu >> lead.following);
+  for (std::uint8_t i = 1; i <= lead.following; ++i) {
+    if (i >= text.size()) return {0, i, Utf8State::kIncomplete};
+    const std::uint8_t min = i == 1 ? lead.second_min : 0x80;
+    const std::uint8_t max = i == 1 ? lead.second_max : 0xBF;
+    if (byte(i) < min || byte(i) > max) return {0, i, Utf8State::kInvalid};
+    code = (code << 6) | (byte(i) & 0x3Fu);
+  }
+  return {code, static_cast<std::uint8_t>(lead.following + 1), Utf8State::kValid};
+}
+
+bool is_valid_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const Utf8Char next = first_char(text);
+    if (next.state != Utf8State::kValid) return false;
+    text.remove_prefix(next.bytes);
+  }
+  return true;
+}
+
+void append_utf8(std::string& out, char32_t code) {
+  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | (code >> 6));
+    tail(0);
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xE0 | (code >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    out += static_cast<char>(0xF0 | (code >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+std::string excerpt(std::string_view text, std::size_t bytes_max) {
+  std::string out;
+  while (!text.empty()) {
+    const Utf8Char next = first_char(text);
+    std::string_view shown = text.substr(0, next.bytes);
+    if (next.state != Utf8State::kValid) shown = kReplacement;
+    if (next.state == Utf8State::kValid && (next.code < 0x20 || next.code == 0x7F)) shown = "?";
+    if (out.size() + shown.size() + 3 > bytes_max) return out + "...";
+    out += shown;
+    text.remove_prefix(next.bytes);
+  }
+  return out;
+}
+
+}  // namespace troupe
