@@ -1,0 +1,113 @@
+// The command line of `troupe node`: flags reach the configuration, refusals name the nearest word.
+#include "tools/node/node_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <initializer_list>
+#include <vector>
+
+#include "tools/cli/cli.hpp"
+#include "tools/version/version_command.hpp"
+
+namespace troupe {
+namespace {
+
+class CommandLine {
+ public:
+  CommandLine() : node_(app_.add_subcommand("node", "")), options_(*node_) {
+    add_version_command(app_, exit_code_);
+    app_.require_subcommand(1);
+  }
+
+  Result<config::LoadedNodeConfig> load(std::vector<const char*> arguments) {
+    parse(std::move(arguments));
+    return options_.load();
+  }
+
+  std::string refusal(std::vector<const char*> arguments) {
+    const auto argv = with_program(std::move(arguments));
+    try {
+      app_.parse(static_cast<int>(argv.size()), argv.data());
+    } catch (const CLI::ParseError& failure) {
+      return cli::explain(app_, failure, static_cast<int>(argv.size()), argv.data());
+    }
+    return "";
+  }
+
+  void parse(std::vector<const char*> arguments) {
+    const auto argv = with_program(std::move(arguments));
+    app_.parse(static_cast<int>(argv.size()), argv.data());
+  }
+  const NodeOptions& options() const { return options_; }
+  std::string help() const { return node_->help(); }
+
+ private:
+  static std::vector<const char*> with_program(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "troupe");
+    return arguments;
+  }
+  CLI::App app_{"", "troupe"};
+  int exit_code_ = 0;
+  CLI::App* node_;
+  NodeOptions options_;
+};
+
+TEST(NodeOptions, WithoutFlagsItIsTheLaptop) {
+  const auto loaded = CommandLine().load({"node"});
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->config.node.port, 8000);
+}
+
+TEST(NodeOptions, FlagsReachTheirKeys) {
+  const auto loaded =
+      CommandLine().load({"node", "--port", "9", "--roles", "rank", "--log-json", "--no-async",
+                          "--batch-invariant=false", "--kv-memory", "2GiB", "--model", "smollm2"});
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->config.node.port, 9);
+  EXPECT_EQ(loaded->config.node.roles, std::vector<std::string>{"rank"});
+  EXPECT_TRUE(loaded->config.node.log_json);
+  EXPECT_FALSE(loaded->config.engine.async);
+  EXPECT_FALSE(loaded->config.engine.batch_invariant);
+  EXPECT_EQ(loaded->config.engine.kv_memory, Bytes(2 * config::kGiB));
+  EXPECT_EQ(loaded->config.model.path, "smollm2");
+}
+
+TEST(NodeOptions, AFlagBeatsTheFile) {
+  const std::string path = ::testing::TempDir() + "node_options.yaml";
+  std::ofstream(path) << "node:\n  port: 11\n  host: localhost\n";
+  const auto loaded =
+      CommandLine().load({"node", "--config", path.c_str(), "--port", "12", "--dump-config"});
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->config.node.port, 12);
+  EXPECT_EQ(loaded->config.node.host, "localhost");
+}
+
+TEST(NodeOptions, AMissingFileAndAWrongValueAreExplained) {
+  const auto missing = CommandLine().load({"node", "--config", "/nowhere/x.yaml"});
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, Code::kNotFound);
+  const auto wrong = CommandLine().load({"node", "--port", "x"});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().message,
+            "--port (node.port): expected a whole number from 0 to 65535, found \"x\"");
+}
+
+TEST(NodeOptions, HelpNamesLimitsUnitsAndDefaults) {
+  const std::string help = CommandLine().help();
+  EXPECT_NE(help.find("--max-queue"), std::string::npos);
+  EXPECT_NE(help.find("in requests [256]"), std::string::npos) << help;
+}
+
+TEST(CommandLineRefusal, NamesTheNearestWord) {
+  EXPECT_EQ(CommandLine().refusal({"verison"}),
+            "unknown subcommand \"verison\"; the nearest is version\n"
+            "(troupe --help lists what there is)");
+  EXPECT_EQ(CommandLine().refusal({"node", "--prot=3"}),
+            "unknown flag \"--prot\"; the nearest is --port\n"
+            "(troupe node --help lists what there is)");
+}
+
+}  // namespace
+}  // namespace troupe
