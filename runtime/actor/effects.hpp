@@ -26,6 +26,7 @@ class Actor;
 struct ActorType {
   const char* kind;
   std::unique_ptr<Actor> (*make)(const void* args);
+  bool drains = false;  ///< it accepts Drain: a shutdown asks it first and waits
 };
 
 /// Which device of the node, and which of its streams.
@@ -125,6 +126,10 @@ class Effects {
   /// Ends the actor itself; its children end with it.
   void stop(std::string detail = {}) {
     list_.emplace_back(effect::End{{}, EndReason::kStopped, std::move(detail)});
+  }
+  /// Ends the actor itself as crashed: its parent's restart rule applies.
+  void fail(std::string detail) {
+    list_.emplace_back(effect::End{{}, EndReason::kCrashed, std::move(detail)});
   }
   /// Ends a child. Requires: it is one.
   void end_child(const ActorRef& child, std::string detail = {}) {

@@ -60,7 +60,7 @@ struct StepPlan {
 };
 
 /// Why a device itself ended a row.
-enum class RowEnd : std::uint8_t { kNone = 0, kStop, kLength };
+enum class RowEnd : std::uint8_t { kNone = 0, kStop, kLength, kFailed };
 
 struct TokenLogprob {
   TokenId token;
@@ -79,12 +79,16 @@ struct RowResult {
   std::vector<TokenId> tokens;  ///< 0 or more: drafts and scripts give several
   RowEnd end = RowEnd::kNone;
   std::vector<TokenLogprob> logprobs;  ///< one a token, or empty
+  Code code = Code::kInternal;         ///< if it failed
+  std::string error;                   ///< if it failed
   static void fields(auto& self, auto&& visit) {
     visit("row", self.row);
     visit("request", self.request);
     visit("tokens", self.tokens);
     visit("end", self.end);
     visit("logprobs", self.logprobs);
+    visit("code", self.code);
+    visit("error", self.error);
   }
 };
 

@@ -1,0 +1,193 @@
+#include "actors/gateway/gateway_core.hpp"
+
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include "actors/gateway/api_error.hpp"
+
+namespace troupe {
+
+namespace {
+
+std::string models_body(const std::vector<std::string>& models) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
+  json.StartObject();
+  json.Key("object"), json.String("list");
+  json.Key("data"), json.StartArray();
+  for (const auto& name : models) {
+    json.StartObject();
+    json.Key("id"), json.String(name.c_str());
+    json.Key("object"), json.String("model");
+    json.Key("created"), json.Int64(0);
+    json.Key("owned_by"), json.String("troupe");
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+bool known_path(const std::string& path) {
+  for (const char* known : {"/v1/chat/completions", "/v1/models", "/health", "/live", "/liveness",
+                            "/ready", "/readiness", "/health/ready", "/ping", "/version"}) {
+    if (path == known) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void GatewayCore::on(const Started&, Context&, Effects& out) {
+  out.info("gateway_started", "at most " + std::to_string(args_.requests_max) + " requests");
+}
+
+void GatewayCore::on(const HttpArrived& arrived, Context& context, Effects& out) {
+  const std::string& path = arrived.path;
+  const bool get = arrived.method == "GET" || arrived.method == "HEAD";
+  if (path == "/v1/chat/completions" && arrived.method == "POST") {
+    return admit(arrived, context, out);
+  }
+  if (get && path == "/v1/models") return answer(arrived, 200, models_body(ranks_.models()), out);
+  if (get && (path == "/live" || path == "/liveness" || path == "/ping")) {
+    return answer(arrived, 200, R"({"status":"live"})", out);
+  }
+  if (get && (path == "/ready" || path == "/readiness" || path == "/health/ready")) {
+    return answer_health(arrived, true, out);
+  }
+  if (get && path == "/health") return answer_health(arrived, false, out);
+  if (get && path == "/version") {
+    return answer(arrived, 200, R"({"version":")" + args_.version + R"("})", out);
+  }
+  not_found(arrived, known_path(path) ? 405 : 404, out);
+}
+
+void GatewayCore::answer(const HttpArrived& arrived, std::uint16_t status, std::string body,
+                         Effects& out) {
+  HeaderList headers{{"content-type", "application/json"}};
+  if (status == 503) headers.emplace_back("retry-after", "1");
+  out.send(arrived.session, make_message<SessionRespond>(arrived.exchange, status,
+                                                         std::move(headers), std::move(body)));
+}
+
+void GatewayCore::answer_health(const HttpArrived& arrived, bool readiness, Effects& out) {
+  if (draining_) return answer(arrived, readiness ? 503 : 200, R"({"status":"draining"})", out);
+  if (ranks_.size() == 0) return answer(arrived, 503, R"({"status":"waiting for a rank"})", out);
+  answer(arrived, 200, R"({"status":"ok"})", out);
+}
+
+void GatewayCore::not_found(const HttpArrived& arrived, std::uint16_t status, Effects& out) {
+  const std::string what = arrived.method + " " + arrived.path.substr(0, 200);
+  SessionRespond response;
+  response.exchange = arrived.exchange;
+  response.status = status;
+  response.headers.emplace_back("content-type", "application/json");
+  response.body =
+      error_body(Code::kInvalid, status == 404 ? "there is no " + what
+                                               : "the method does not fit the path: " + what);
+  out.send(arrived.session, make_message<SessionRespond>(std::move(response)));
+}
+
+void GatewayCore::refuse(const HttpArrived& arrived, Code code, std::string_view message,
+                         Effects& out) {
+  out.count("troupe_requests_refused_total", 1, std::string(to_string(code)));
+  out.send(arrived.session, make_message<SessionRespond>(error_response(
+                                arrived.exchange, code, message, args_.retry_after)));
+}
+
+void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& out) {
+  if (draining_) {
+    return refuse(arrived, Code::kUnavailable, "the server is draining; try another", out);
+  }
+  if (ranks_.size() == 0 || !streams_) {
+    return refuse(arrived, Code::kUnavailable, "no rank has joined yet; try again", out);
+  }
+  if (by_ref_.size() >= args_.requests_max) {
+    return refuse(arrived, Code::kUnavailable,
+                  "the server is overloaded: " + std::to_string(by_ref_.size()) +
+                      " requests are under way; try again",
+                  out);
+  }
+  const RequestId id((std::uint64_t{args_.gateway} << 48) | ++next_request_);
+  RequestCore::Args args;
+  args.id = id;
+  args.arrived = Shared<HttpArrived>(make_message<HttpArrived>(arrived));
+  args.streams = streams_;
+  args.timeout = args_.request_timeout;
+  args.preparer = args_.preparer;
+  const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
+  live_[id] = Live{request, arrived.session, arrived.exchange};
+  by_ref_[request] = id;
+  out.send(arrived.session, make_message<SessionAdopted>(arrived.exchange, request, streams_));
+  out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
+}
+
+void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) {
+  auto placed = ranks_.place(context.from, place.model);
+  if (placed.ok()) {
+    out.send(context.from, make_message<Placed>(place.request, *placed));
+  } else {
+    out.send(context.from,
+             make_message<NotPlaced>(place.request, placed.error().code, placed.error().message));
+  }
+}
+
+void GatewayCore::on(const Down& down, Context&, Effects& out) {
+  ranks_.release(down.ref);
+  const auto at = by_ref_.find(down.ref);
+  if (at == by_ref_.end()) return ranks_.leave(down.ref);
+  live_.erase(at->second);
+  by_ref_.erase(at);
+  out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
+  if (draining_ && by_ref_.empty()) out.stop("drained");
+}
+
+void GatewayCore::on(const SessionGone& gone, Context& context, Effects& out) {
+  // The session had not been adopted yet when its client left.
+  for (const auto& [id, live] : live_) {
+    if (live.session == context.from && live.exchange == gone.exchange) {
+      return out.send(live.ref, make_message<SessionGone>(gone.exchange));
+    }
+  }
+}
+
+void GatewayCore::on(const RankJoined& joined, Context&, Effects& out) {
+  ranks_.join(joined);
+  out.watch(joined.rank);
+  out.info("rank_joined", to_string(joined.rank));
+}
+
+void GatewayCore::on(const RankLeft& left, Context&, Effects& out) {
+  ranks_.leave(left.rank);
+  out.unwatch(left.rank);
+}
+
+void GatewayCore::on(const StreamsStarted& started, Context&, Effects&) {
+  streams_ = started.streams;
+}
+
+void GatewayCore::on(const CancelRequest& cancel, Context&, Effects& out) {
+  const auto at = live_.find(cancel.request);
+  if (at != live_.end()) out.send(at->second.ref, make_message<CancelRequest>(cancel));
+}
+
+void GatewayCore::on(const Undeliverable&, Context&, Effects&) {
+  // A session that has ended; its request hears of it.
+}
+
+void GatewayCore::on(const Drain&, Context&, Effects& out) {
+  draining_ = true;
+  if (by_ref_.empty()) out.stop("drained");
+}
+
+const char* GatewayCore::phase() const {
+  if (draining_) return "draining";
+  return ranks_.size() == 0 ? "no rank" : "serving";
+}
+
+std::string GatewayCore::describe() const {
+  return "requests=" + std::to_string(by_ref_.size()) + "/" + std::to_string(args_.requests_max) +
+         " ranks=" + std::to_string(ranks_.size());
+}
+
+}  // namespace troupe

@@ -1,0 +1,78 @@
+// Gateway: admits HTTP requests, gives each a request actor, and places them on ranks.
+//
+// Routes: POST /v1/chat/completions (a request actor), GET /v1/models, /health, /live, /ready,
+// /version with vLLM's and SGLang's aliases (DEFAULTS.md section 1). /metrics is answered by the
+// HTTP host, which holds the registry.
+//
+// Protocol: session_messages.hpp, gateway_messages.hpp.
+//
+// Invariants
+// 1. At most `requests_max` requests live at once; more get 503 with Retry-After at once.
+// 2. A request is a child: its end, for any reason, ends its load and its entry here.
+// 3. /ready is 200 only while a rank is known and nothing drains; /live is 200 while this answers.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "actors/gateway/rank_table.hpp"
+#include "actors/request/request_core.hpp"
+#include "runtime/actor/actor.hpp"
+
+namespace troupe {
+
+class GatewayCore {
+ public:
+  using Accepts = GatewayProtocol;
+  struct Args {
+    std::uint32_t gateway = 0;         ///< upper 16 bits of the ids that it gives to requests
+    std::uint32_t requests_max = 320;  ///< live at once: running and waiting
+    Duration request_timeout = seconds(600);
+    Duration retry_after = seconds(1);
+    std::string version;
+    std::shared_ptr<const RequestPreparer> preparer;
+  };
+  static constexpr const char* kKind = "gateway";
+
+  explicit GatewayCore(const Args& args) : args_(args) {}
+
+  void on(const Started&, Context& context, Effects& out);
+  void on(const HttpArrived& arrived, Context& context, Effects& out);
+  void on(const SessionGone& gone, Context& context, Effects& out);
+  void on(const PlaceRequest& place, Context& context, Effects& out);
+  void on(const RankJoined& joined, Context& context, Effects& out);
+  void on(const RankLeft& left, Context& context, Effects& out);
+  void on(const StreamsStarted& started, Context& context, Effects& out);
+  void on(const CancelRequest& cancel, Context& context, Effects& out);
+  void on(const TimerFired&, Context&, Effects&) {}
+  void on(const Down& down, Context& context, Effects& out);
+  void on(const Undeliverable& lost, Context& context, Effects& out);
+  void on(const Drain& drain, Context& context, Effects& out);
+
+  const char* phase() const;
+  std::string describe() const;
+  std::size_t live_requests() const { return by_ref_.size(); }
+
+ private:
+  void admit(const HttpArrived& arrived, Context& context, Effects& out);
+  void answer(const HttpArrived& arrived, std::uint16_t status, std::string body, Effects& out);
+  void answer_health(const HttpArrived& arrived, bool readiness, Effects& out);
+  void refuse(const HttpArrived& arrived, Code code, std::string_view message, Effects& out);
+  void not_found(const HttpArrived& arrived, std::uint16_t status, Effects& out);
+
+  Args args_;
+  RankTable ranks_;
+  ActorRef streams_;
+  struct Live {
+    ActorRef ref;
+    ActorRef session;
+    std::uint64_t exchange = 0;
+  };
+  std::map<RequestId, Live> live_;
+  std::map<ActorRef, RequestId> by_ref_;
+  std::uint64_t next_request_ = 0;
+  bool draining_ = false;
+};
+
+}  // namespace troupe

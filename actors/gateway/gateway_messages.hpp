@@ -1,0 +1,46 @@
+// The protocol of a gateway beside that of sessions (session_messages.hpp).
+//
+//   node → gateway      RankJoined, RankLeft, StreamsStarted
+//   request → gateway   PlaceRequest; its Down is the end of its load
+//   operator → gateway  ListRequests, CancelRequest
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "actors/request/request_messages.hpp"
+
+namespace troupe {
+
+struct RankJoined {
+  static constexpr MessageInfo info{0x0110, "rank_joined"};
+  ActorRef rank;
+  std::vector<std::string> models;  ///< names it serves; "script/*" stands for every script
+  std::uint32_t capacity = 0;       ///< rows that it runs and queues
+  std::uint32_t context_max = 0;    ///< tokens
+  static void fields(auto& self, auto&& visit) {
+    visit("rank", self.rank);
+    visit("models", self.models);
+    visit("capacity", self.capacity);
+    visit("context_max", self.context_max);
+  }
+};
+
+struct RankLeft {
+  static constexpr MessageInfo info{0x0111, "rank_left"};
+  ActorRef rank;
+  static void fields(auto& self, auto&& visit) { visit("rank", self.rank); }
+};
+
+/// The node's stream table has begun a life.
+struct StreamsStarted {
+  static constexpr MessageInfo info{0x0112, "streams_started"};
+  ActorRef streams;
+  static void fields(auto& self, auto&& visit) { visit("streams", self.streams); }
+};
+
+using GatewayProtocol =
+    Protocol<Started, HttpArrived, SessionGone, PlaceRequest, RankJoined, RankLeft, StreamsStarted,
+             CancelRequest, TimerFired, Down, Undeliverable, Drain>;
+
+}  // namespace troupe

@@ -1,0 +1,46 @@
+// The ranks that a gateway knows, and which of them gets the next request.
+//
+// Policy: among the ranks that serve the model and have room, the one with the fewest requests that
+// this gateway has placed there; on a tie the one that got a request longest ago. Pure.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/gateway/gateway_messages.hpp"
+
+namespace troupe {
+
+class RankTable {
+ public:
+  void join(const RankJoined& joined);
+  void leave(const ActorRef& rank) { ranks_.erase(rank); }
+
+  bool serves(std::string_view model) const;
+  /// A rank for `owner`'s request, whose load it counts until release(owner). Errors: kNotFound (no
+  /// rank serves the model), kUnavailable (all are full, or none has joined yet).
+  Result<ActorRef> place(const ActorRef& owner, std::string_view model);
+  void release(const ActorRef& owner);
+
+  /// Names to list: no patterns.
+  std::vector<std::string> models() const;
+  std::size_t size() const { return ranks_.size(); }
+  std::uint64_t capacity() const;
+
+ private:
+  struct Rank {
+    RankJoined joined;
+    std::uint32_t load = 0;
+    std::uint64_t last_placed = 0;
+  };
+  static bool matches(const RankJoined& joined, std::string_view model);
+
+  std::map<ActorRef, Rank> ranks_;
+  std::map<ActorRef, ActorRef> placed_;  ///< request → rank
+  std::uint64_t placements_ = 0;
+};
+
+}  // namespace troupe

@@ -1,0 +1,123 @@
+// The protocol of a rank: rows in, tokens out.
+//
+//   request → rank      SubmitRow, CancelRow
+//   streams → rank      ParkRow, BatchTaken
+//   rank → streams      TokenBatch: one a step and gateway node, with the ends of rows
+//   rank → request      RowRejected: it was never admitted
+//   request, operator → rank   Drain (system message)
+//
+// Invariants: (1) a submitted row gets either one RowRejected or TokenBatches of which exactly one
+// carries its end, unless it is cancelled or its owner ends first; (2) positions of a row's tokens
+// in batches are contiguous from 0; (3) the rank watches the owner: its end frees the row.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/actor/message.hpp"
+#include "runtime/actor/ref.hpp"
+#include "runtime/actor/system_messages.hpp"
+#include "runtime/base/time.hpp"
+#include "runtime/device/step.hpp"
+
+namespace troupe {
+
+struct SubmitRow {
+  static constexpr MessageInfo info{0x0301, "submit_row"};
+  RequestId request;
+  ActorRef owner;                   ///< the request actor: holds the lease on everything below
+  ActorRef streams;                 ///< gets the tokens
+  std::vector<TokenId> prompt;      ///< or empty, for a simulated request
+  std::uint32_t prompt_length = 0;  ///< tokens; equals prompt.size() if that is not empty
+  std::uint32_t max_tokens = 0;     ///< 0: up to the context's end
+  std::vector<TokenId> stop_ids;    ///< end of sequence and the like; the last token is not text
+  RowSampling sampling;
+  std::string script;  ///< scripted devices
+  Duration time_left;  ///< until the request's deadline
+  static void fields(auto& self, auto&& visit) {
+    visit("request", self.request);
+    visit("owner", self.owner);
+    visit("streams", self.streams);
+    visit("prompt", self.prompt);
+    visit("prompt_length", self.prompt_length);
+    visit("max_tokens", self.max_tokens);
+    visit("stop_ids", self.stop_ids);
+    visit("sampling", self.sampling);
+    visit("script", self.script);
+    visit("time_left", self.time_left);
+  }
+};
+
+struct CancelRow {
+  static constexpr MessageInfo info{0x0302, "cancel_row"};
+  RequestId request;
+  static void fields(auto& self, auto&& visit) { visit("request", self.request); }
+};
+
+/// Parked rows keep their KV and are not scheduled: their client reads too slowly.
+struct ParkRow {
+  static constexpr MessageInfo info{0x0303, "park_row"};
+  RequestId request;
+  bool parked = false;
+  static void fields(auto& self, auto&& visit) {
+    visit("request", self.request);
+    visit("parked", self.parked);
+  }
+};
+
+struct RowRejected {
+  static constexpr MessageInfo info{0x0304, "row_rejected"};
+  RequestId request;
+  Code code = Code::kUnavailable;
+  std::string message;
+  static void fields(auto& self, auto&& visit) {
+    visit("request", self.request);
+    visit("code", self.code);
+    visit("message", self.message);
+  }
+};
+
+enum class Finish : std::uint8_t { kNone = 0, kStop, kLength, kFailed };
+
+/// New tokens of one row.
+struct RowTokens {
+  RequestId request;
+  std::uint32_t first = 0;  ///< index of the first of them in the row's output
+  std::vector<TokenId> tokens;
+  std::vector<TokenLogprob> logprobs;  ///< one a token, or empty
+  Finish finish = Finish::kNone;
+  Code code = Code::kInternal;  ///< if failed
+  std::string error;            ///< if failed
+  static void fields(auto& self, auto&& visit) {
+    visit("request", self.request);
+    visit("first", self.first);
+    visit("tokens", self.tokens);
+    visit("logprobs", self.logprobs);
+    visit("finish", self.finish);
+    visit("code", self.code);
+    visit("error", self.error);
+  }
+};
+
+struct TokenBatch {
+  static constexpr MessageInfo info{0x0305, "token_batch"};
+  ActorRef rank;
+  std::uint64_t step = 0;
+  std::vector<RowTokens> rows;
+  static void fields(auto& self, auto&& visit) {
+    visit("rank", self.rank);
+    visit("step", self.step);
+    visit("rows", self.rows);
+  }
+};
+
+/// A credit back: one TokenBatch was worked off.
+struct BatchTaken {
+  static constexpr MessageInfo info{0x0306, "batch_taken"};
+  static void fields(auto&, auto&&) {}
+};
+
+using RankProtocol = Protocol<Started, SubmitRow, CancelRow, ParkRow, BatchTaken, Done<StepResult>,
+                              TimerFired, Down, Undeliverable, Drain>;
+
+}  // namespace troupe

@@ -1,0 +1,81 @@
+// Request: owns one exchange from the accepted body to its one terminal outcome.
+//
+// It holds the leases: its row at the rank, its row in the stream table, its session. All three
+// watch it, so that its end, for any reason and in any state, releases everything; it watches them,
+// so that their end becomes an error that the client sees.
+//
+//   preparing ─Done<Prepared>→ placing ─Placed→ running ─RowClosed→ end
+//        │                        │                │
+//        └── refused ─────────────┴── no rank ─────┴── rank lost, deadline, cancelled, client gone
+//
+// Invariants
+// 1. Exactly one terminal outcome: this core answers the session itself until it has opened its
+// row;
+//    from then on only the stream table does.
+// 2. It ends by itself in every state: the deadline timer runs from birth to end.
+// 3. When it ends before the rank has, it has sent CancelRow (and its Down says the same).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "actors/request/request_messages.hpp"
+#include "runtime/actor/actor.hpp"
+
+namespace troupe {
+
+/// Turns an HTTP request into what a rank needs. Pure and thread-safe: it runs in a Compute pool.
+class RequestPreparer {
+ public:
+  virtual ~RequestPreparer() = default;
+  virtual Result<Prepared> prepare(const HttpArrived& arrived, RequestId id) const = 0;
+  /// What preparing costs in simulation.
+  virtual Duration modelled_time(const HttpArrived& arrived) const = 0;
+};
+
+class RequestCore {
+ public:
+  using Accepts = RequestProtocol;
+  struct Args {
+    RequestId id;
+    Shared<HttpArrived> arrived;
+    ActorRef streams;
+    Duration timeout;  ///< of the whole request
+    std::shared_ptr<const RequestPreparer> preparer;
+  };
+  static constexpr const char* kKind = "request";
+
+  explicit RequestCore(const Args& args) : args_(args) {}
+
+  void on(const Started&, Context& context, Effects& out);
+  void on(const Done<Prepared>& done, Context& context, Effects& out);
+  void on(const Placed& placed, Context& context, Effects& out);
+  void on(const NotPlaced& refused, Context& context, Effects& out);
+  void on(const RowRejected& rejected, Context& context, Effects& out);
+  void on(const RowClosed& closed, Context& context, Effects& out);
+  void on(const SessionGone& gone, Context& context, Effects& out);
+  void on(const CancelRequest& cancel, Context& context, Effects& out);
+  void on(const TimerFired& fired, Context& context, Effects& out);
+  void on(const Down& down, Context& context, Effects& out);
+  void on(const Undeliverable& lost, Context& context, Effects& out);
+  void on(const Drain&, Context&, Effects&) {}  // it is what a drain waits for
+
+  const char* phase() const;
+  std::string describe() const;
+
+ private:
+  enum class State : std::uint8_t { kPreparing, kPlacing, kRunning, kFailing };
+
+  /// The one way to an error: through the stream table once the row is open, else directly.
+  void fail(Code code, const std::string& message, Context& context, Effects& out);
+  void cancel_row(Effects& out);
+
+  Args args_;
+  ActorRef gateway_;
+  ActorRef rank_;
+  State state_ = State::kPreparing;
+  Prepared prepared_;
+  Time deadline_;
+};
+
+}  // namespace troupe

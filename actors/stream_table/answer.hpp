@@ -1,0 +1,36 @@
+// How an answer becomes bytes: the seam between the stream table and the protocols.
+//
+// The request's preparation chooses an AnswerFormat; the stream table opens one AnswerWriter a row
+// and feeds it what the rank brings. One writer serves streams and whole bodies, so that both say
+// the same. Writers are pure: ids and times were given to them when they were made.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "actors/rank/rank_messages.hpp"
+
+namespace troupe {
+
+class AnswerWriter {
+ public:
+  virtual ~AnswerWriter() = default;
+  /// Appends the bytes that these tokens add to a stream. True: a stop string matched, and the
+  /// answer ends here.
+  virtual bool feed(const RowTokens& tokens, std::string& out) = 0;
+  /// Appends the rest of a stream, or the whole body.
+  virtual void finish(Finish finish, std::uint32_t output_tokens, std::string& out) = 0;
+  /// Appends what tells the client of a stream that has begun that it failed.
+  virtual void fail(Code code, const std::string& message, std::string& out) = 0;
+};
+
+class AnswerFormat {
+ public:
+  virtual ~AnswerFormat() = default;
+  virtual bool streamed() const = 0;
+  virtual const char* content_type() const = 0;
+  virtual std::unique_ptr<AnswerWriter> open() const = 0;
+};
+
+}  // namespace troupe

@@ -1,0 +1,201 @@
+#include "actors/stream_table/stream_table_core.hpp"
+
+#include <algorithm>
+
+#include "actors/gateway/api_error.hpp"
+
+namespace troupe {
+
+namespace {
+constexpr std::uint32_t kParkTimer = 1;
+
+const char* finished_reason(Finish finish) {
+  return finish == Finish::kLength ? "length" : "stop";
+}
+}  // namespace
+
+StreamTableCore::Row* StreamTableCore::find(RequestId id) {
+  const auto at = rows_.find(id);
+  return at == rows_.end() ? nullptr : &at->second;
+}
+
+void StreamTableCore::on(const OpenRow& open, Context&, Effects& out) {
+  TROUPE_ASSERT(!rows_.contains(open.request), "a request opens one row");
+  Row row;
+  row.open = open;
+  row.writer = open.answer.format->open();
+  rows_.emplace(open.request, std::move(row));
+  by_exchange_[{open.session, open.exchange}] = open.request;
+  out.watch(open.owner);
+}
+
+void StreamTableCore::on(const TokenBatch& batch, Context& context, Effects& out) {
+  for (const auto& tokens : batch.rows) {
+    Row* row = find(tokens.request);
+    // Closed rows' tokens may still be on the way. A rank that restarted knows no row of ours.
+    if (row != nullptr && row->open.rank == batch.rank) take_tokens(*row, tokens, context, out);
+  }
+  out.send(batch.rank, make_message<BatchTaken>());
+}
+
+void StreamTableCore::take_tokens(Row& row, const RowTokens& tokens, Context& context,
+                                  Effects& out) {
+  TROUPE_ASSERT(tokens.first == row.output_tokens, "a row's tokens come without a gap");
+  if (tokens.finish == Finish::kFailed) return fail(row, tokens.code, tokens.error, context, out);
+  observe_tokens(row, tokens.tokens.size(), context, out);
+  std::string bytes;
+  const bool stopped = row.writer->feed(tokens, bytes);
+  write(row, std::move(bytes), out);
+  if (stopped) return finish(row, Finish::kStop, CloseReason::kStopString, context, out);
+  if (tokens.finish != Finish::kNone) {
+    return finish(row, tokens.finish, CloseReason::kFinished, context, out);
+  }
+  watch_buffer(row, context, out);
+}
+
+void StreamTableCore::observe_tokens(Row& row, std::size_t count, Context& context, Effects& out) {
+  if (count == 0) return;
+  if (row.output_tokens == 0) {
+    row.first_token_at = context.now;
+    out.observe("vllm:time_to_first_token_seconds", (context.now - row.open.arrived).seconds());
+  } else {
+    out.observe("vllm:inter_token_latency_seconds", (context.now - row.last_token_at).seconds());
+  }
+  row.last_token_at = context.now;
+  row.output_tokens += static_cast<std::uint32_t>(count);
+  row.unsent_tokens += static_cast<std::uint32_t>(count);
+}
+
+void StreamTableCore::write(Row& row, std::string bytes, Effects& out) {
+  if (bytes.empty() || !row.open.answer.format->streamed()) return;
+  if (!row.begun) {
+    row.begun = true;
+    HeaderList headers{{"content-type", row.open.answer.format->content_type()},
+                       {"cache-control", "no-cache"}};
+    out.send(row.open.session,
+             make_message<SessionBegin>(row.open.exchange, std::uint16_t{200}, std::move(headers)));
+  }
+  row.written += bytes.size();
+  out.send(row.open.session,
+           make_message<SessionWrite>(row.open.exchange, std::move(bytes), row.unsent_tokens));
+  row.unsent_tokens = 0;
+}
+
+void StreamTableCore::watch_buffer(Row& row, Context& context, Effects& out) {
+  const std::uint64_t outstanding = row.written - std::min(row.written, row.drained);
+  if (!row.parked && outstanding > args_.buffer_max.value) {
+    row.parked = true;
+    out.send(row.open.rank, make_message<ParkRow>(row.open.request, true));
+    out.timer({kParkTimer, row.open.request.value}, context.now + args_.park_max);
+    out.count("troupe_rows_parked_total");
+  } else if (row.parked && outstanding <= args_.buffer_max.value / 2) {
+    row.parked = false;
+    out.send(row.open.rank, make_message<ParkRow>(row.open.request, false));
+    out.cancel_timer({kParkTimer, row.open.request.value});
+  }
+}
+
+void StreamTableCore::on(const SessionDrained& drained, Context& context, Effects& out) {
+  const auto at = by_exchange_.find({context.from, drained.exchange});
+  if (at == by_exchange_.end()) return;
+  Row& row = *find(at->second);
+  row.drained = drained.bytes;
+  watch_buffer(row, context, out);
+}
+
+void StreamTableCore::on(const TimerFired& fired, Context&, Effects& out) {
+  Row* row = find(RequestId(fired.tag.key));
+  if (row == nullptr) return;
+  out.count("troupe_rows_cut_slow_client_total");
+  out.send(row->open.session, make_message<SessionCut>(row->open.exchange));
+  close(*row, CloseReason::kSlowClient, out);
+}
+
+void StreamTableCore::finish(Row& row, Finish finish, CloseReason reason, Context& context,
+                             Effects& out) {
+  std::string bytes;
+  row.writer->finish(finish, row.output_tokens, bytes);
+  if (row.open.answer.format->streamed()) {
+    write(row, std::move(bytes), out);
+    out.send(row.open.session, make_message<SessionEnd>(row.open.exchange));
+  } else {
+    HeaderList headers{{"content-type", row.open.answer.format->content_type()}};
+    out.send(row.open.session,
+             make_message<SessionRespond>(row.open.exchange, std::uint16_t{200}, std::move(headers),
+                                          std::move(bytes), row.unsent_tokens));
+  }
+  out.count("vllm:request_success_total", 1, finished_reason(finish));
+  out.observe("vllm:e2e_request_latency_seconds", (context.now - row.open.arrived).seconds());
+  if (row.output_tokens > 1) {
+    out.observe("vllm:request_time_per_output_token_seconds",
+                (row.last_token_at - row.first_token_at).seconds() / (row.output_tokens - 1));
+  }
+  close(row, reason, out);
+}
+
+void StreamTableCore::fail(Row& row, Code code, const std::string& message, Context&,
+                           Effects& out) {
+  if (row.begun) {
+    std::string bytes;
+    row.writer->fail(code, message, bytes);
+    write(row, std::move(bytes), out);
+    // Cut, not ended: a client that does not read error events must not take this for the end.
+    out.send(row.open.session, make_message<SessionCut>(row.open.exchange));
+  } else {
+    out.send(row.open.session,
+             make_message<SessionRespond>(error_response(row.open.exchange, code, message)));
+  }
+  out.count("troupe_requests_failed_total", 1, std::string(to_string(code)));
+  close(row, CloseReason::kFailed, out);
+}
+
+void StreamTableCore::close(Row& row, CloseReason reason, Effects& out) {
+  out.send(row.open.owner, make_message<RowClosed>(row.open.request, reason, row.output_tokens));
+  forget(row.open.request, out);
+}
+
+void StreamTableCore::forget(RequestId id, Effects& out) {
+  Row& row = *find(id);
+  if (row.parked) out.cancel_timer({kParkTimer, id.value});
+  out.unwatch(row.open.owner);
+  by_exchange_.erase({row.open.session, row.open.exchange});
+  rows_.erase(id);
+  if (draining_ && rows_.empty()) out.stop("drained");
+}
+
+void StreamTableCore::on(const FailRow& failed, Context& context, Effects& out) {
+  Row* row = find(failed.request);
+  if (row != nullptr) fail(*row, failed.code, failed.message, context, out);
+}
+
+void StreamTableCore::on(const CloseRow& closed, Context&, Effects& out) {
+  if (find(closed.request) != nullptr) forget(closed.request, out);
+}
+
+void StreamTableCore::on(const Down& down, Context& context, Effects& out) {
+  std::vector<RequestId> owned;
+  for (const auto& [id, row] : rows_) {
+    if (row.open.owner == down.ref) owned.push_back(id);
+  }
+  for (const RequestId id : owned) {
+    fail(*find(id), Code::kInternal, "the request was ended inside of the server: " + down.detail,
+         context, out);
+  }
+}
+
+void StreamTableCore::on(const Undeliverable&, Context&, Effects&) {
+  // A session or request that has ended: its owner's end closes the row.
+}
+
+void StreamTableCore::on(const Drain&, Context&, Effects& out) {
+  draining_ = true;
+  if (rows_.empty()) out.stop("drained");
+}
+
+std::string StreamTableCore::describe() const {
+  const auto parked =
+      std::count_if(rows_.begin(), rows_.end(), [](const auto& row) { return row.second.parked; });
+  return "rows=" + std::to_string(rows_.size()) + " parked=" + std::to_string(parked);
+}
+
+}  // namespace troupe

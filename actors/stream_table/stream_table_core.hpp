@@ -1,0 +1,84 @@
+// Stream table: one row a live request of this gateway node; the only writer to sessions.
+//
+// Why: a token must not cost a message to a request actor. The rank sends one TokenBatch a step;
+// this core turns its rows into bytes and writes them. The request actor hears of the end only.
+//
+// Protocol: stream_messages.hpp.
+//
+// Invariants
+// 1. A row gets exactly one RowClosed, unless its request closed it first or has ended.
+// 2. Nothing is written to a session before the first token: an error until then has its own
+// status.
+// 3. Bytes that the client has not taken are bounded: above `buffer_max` the row is parked at its
+//    rank; after `park_max` it is cut.
+// 4. Every TokenBatch is answered by one BatchTaken.
+// 5. If the owner ends without closing its row, the client gets an error.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "actors/stream_table/answer.hpp"
+#include "actors/stream_table/stream_messages.hpp"
+#include "runtime/actor/actor.hpp"
+
+namespace troupe {
+
+class StreamTableCore {
+ public:
+  using Accepts = StreamTableProtocol;
+  struct Args {
+    Bytes buffer_max{256u << 10};     ///< DESIGN section 2, Back-pressure
+    Duration park_max = seconds(10);  ///< the same
+  };
+  static constexpr const char* kKind = "streams";
+
+  explicit StreamTableCore(const Args& args) : args_(args) {}
+
+  void on(const Started&, Context&, Effects&) {}
+  void on(const OpenRow& open, Context& context, Effects& out);
+  void on(const FailRow& fail, Context& context, Effects& out);
+  void on(const CloseRow& close, Context& context, Effects& out);
+  void on(const TokenBatch& batch, Context& context, Effects& out);
+  void on(const SessionDrained& drained, Context& context, Effects& out);
+  void on(const TimerFired& fired, Context& context, Effects& out);
+  void on(const Down& down, Context& context, Effects& out);
+  void on(const Undeliverable& lost, Context& context, Effects& out);
+  void on(const Drain& drain, Context& context, Effects& out);
+
+  const char* phase() const { return rows_.empty() ? "idle" : "streaming"; }
+  std::string describe() const;
+  std::size_t rows() const { return rows_.size(); }
+
+ private:
+  struct Row {
+    OpenRow open;
+    std::unique_ptr<AnswerWriter> writer;
+    bool begun = false;  ///< headers are written
+    bool parked = false;
+    std::uint64_t written = 0;  ///< bytes
+    std::uint64_t drained = 0;
+    std::uint32_t output_tokens = 0;
+    std::uint32_t unsent_tokens = 0;  ///< tokens that no written byte carries yet
+    Time first_token_at;
+    Time last_token_at;
+  };
+
+  Row* find(RequestId id);
+  void take_tokens(Row& row, const RowTokens& tokens, Context& context, Effects& out);
+  void observe_tokens(Row& row, std::size_t count, Context& context, Effects& out);
+  void write(Row& row, std::string bytes, Effects& out);
+  void finish(Row& row, Finish finish, CloseReason reason, Context& context, Effects& out);
+  void fail(Row& row, Code code, const std::string& message, Context& context, Effects& out);
+  void close(Row& row, CloseReason reason, Effects& out);
+  void forget(RequestId id, Effects& out);
+  void watch_buffer(Row& row, Context& context, Effects& out);
+
+  Args args_;
+  std::map<RequestId, Row> rows_;
+  std::map<std::pair<ActorRef, std::uint64_t>, RequestId> by_exchange_;
+  bool draining_ = false;
+};
+
+}  // namespace troupe

@@ -1,0 +1,93 @@
+#include "runtime/device/modelled_device.hpp"
+
+#include <algorithm>
+
+#include "runtime/base/assert.hpp"
+
+namespace troupe {
+
+ModelledDevice::ModelledDevice(DeviceInfo info, std::unique_ptr<StepModel> model)
+    : info_(std::move(info)),
+      model_(std::move(model)),
+      slots_(std::size_t{info_.slot_count} * info_.slot_bytes) {}
+
+Result<StreamId> ModelledDevice::open_stream() {
+  const std::lock_guard lock(mutex_);
+  const StreamId stream(next_stream_++);
+  free_at_.emplace(stream, Time());
+  return stream;
+}
+
+void ModelledDevice::close_stream(StreamId stream) {
+  const std::lock_guard lock(mutex_);
+  free_at_.erase(stream);
+  std::erase_if(pending_, [&](const auto& entry) { return entry.second.stream == stream; });
+}
+
+StepModel::Outcome ModelledDevice::run(const Launch& launch, Time start) {
+  switch (launch.kind) {
+    case LaunchKind::kForward:
+      return model_->forward(*launch.plan, start);
+    case LaunchKind::kSample:
+      return model_->sample(*launch.plan, start);
+    case LaunchKind::kCopyToDevice:
+    case LaunchKind::kCopyToHost:
+      return {model_->copy(launch.copy.length), StepResult{}};
+    case LaunchKind::kGraph:
+      break;
+  }
+  return {Duration(), Error{Code::kUnsupported, "a modelled device has no graphs"}};
+}
+
+void ModelledDevice::launch(Launch launch, Time now, CompletionSink& sink) {
+  TROUPE_ASSERT(launch.slot < info_.slot_count, "a launch names one of the device's slots");
+  std::unique_lock lock(mutex_);
+  forget_ended(now);
+  const auto stream = free_at_.find(launch.stream);
+  TROUPE_ASSERT(stream != free_at_.end(), "a launch needs an open stream");
+  Time start = std::max(now, stream->second);
+  for (const LaunchId earlier : launch.after) {
+    const auto at = pending_.find(earlier);
+    if (at != pending_.end()) start = std::max(start, at->second.end);
+  }
+  StepModel::Outcome outcome = run(launch, start);
+  if (outcome.result.ok()) {
+    outcome.result->slot = launch.slot;
+    outcome.result->device_time = outcome.takes;
+  }
+  const Time end = start + outcome.takes;
+  stream->second = end;
+  pending_.emplace(launch.id, Pending{launch.stream, end, &sink});
+  lock.unlock();
+  sink.complete(launch.id, end, std::move(outcome.result));
+}
+
+void ModelledDevice::forget_ended(Time now) {
+  // Strictly before: a launch that ends right now may still be cancelled or waited for.
+  std::erase_if(pending_, [&](const auto& entry) { return entry.second.end < now; });
+}
+
+void ModelledDevice::cancel(LaunchId launch, Time now) {
+  std::unique_lock lock(mutex_);
+  const auto at = pending_.find(launch);
+  if (at == pending_.end() || at->second.end <= now) return;
+  CompletionSink* sink = at->second.sink;
+  pending_.erase(at);
+  lock.unlock();
+  sink->complete(launch, now, Error{Code::kCancelled, "cancelled"});
+}
+
+std::span<std::byte> ModelledDevice::slot_memory(std::uint32_t slot) {
+  TROUPE_ASSERT(slot < info_.slot_count, "a slot of the ring");
+  return std::span(slots_).subspan(std::size_t{slot} * info_.slot_bytes, info_.slot_bytes);
+}
+
+Status ModelledDevice::begin_capture(StreamId) {
+  return Error{Code::kUnsupported, "a modelled device has no graphs"};
+}
+
+Result<GraphId> ModelledDevice::end_capture(StreamId) {
+  return Error{Code::kUnsupported, "a modelled device has no graphs"};
+}
+
+}  // namespace troupe
