@@ -88,7 +88,8 @@ std::unique_ptr<Actor> make_actor(const void* args) {
 }
 
 template <class Core>
-inline constexpr ActorType actor_type{Core::kKind, &make_actor<Core>};
+inline constexpr ActorType actor_type{Core::kKind, &make_actor<Core>,
+                                      Core::Accepts::template accepts<Drain>};
 
 template <class Core>
 Ref<typename Core::Accepts> Context::spawn(Effects& out, typename Core::Args args) {

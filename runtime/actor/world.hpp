@@ -22,16 +22,10 @@
 
 #include "runtime/actor/actor.hpp"
 #include "runtime/actor/event_queue.hpp"
+#include "runtime/actor/note_sink.hpp"
 #include "runtime/base/flat_map.hpp"
 
 namespace troupe {
-
-/// Receives metrics and log lines of cores.
-class NoteSink {
- public:
-  virtual ~NoteSink() = default;
-  virtual void note(Time now, const ActorRef& from, const effect::Note& note) = 0;
-};
 
 /// How long messages travel. Constants are placeholders of a fast network, printed in reports:
 /// 1 µs within a node (CAF.md section 4: 12 µs thread to actor is an upper bound), 50 µs between
