@@ -1,0 +1,98 @@
+#include "runtime/recipe/api_error.hpp"
+
+#include <utility>
+
+#include "runtime/recipe/json_writer.hpp"
+#include "runtime/recipe/utf8.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr const char* kInvalidRequest = "invalid_request_error";
+
+struct Mapping {
+  int status;
+  const char* type;
+  const char* code;
+};
+
+Mapping mapping_of(Code code) {
+  switch (code) {
+    case Code::kInvalid:
+    case Code::kUnsupported:
+      return {400, kInvalidRequest, ""};
+    case Code::kNotFound:
+      return {404, kInvalidRequest, "not_found"};
+    case Code::kTooLarge:
+      return {413, kInvalidRequest, "request_too_large"};
+    case Code::kUnavailable:
+      return {503, "server_error", "overloaded"};
+    case Code::kDeadline:
+      return {504, "server_error", "deadline_exceeded"};
+    case Code::kCancelled:
+      return {499, kInvalidRequest, "cancelled"};
+    case Code::kLost:
+    case Code::kHung:
+      return {503, "server_error", "worker_lost"};
+    case Code::kCorrupt:
+    case Code::kIo:
+    case Code::kInternal:
+      break;
+  }
+  return {500, "server_error", "internal_error"};
+}
+
+}  // namespace
+
+ApiError invalid_parameter(std::string param, std::string message) {
+  return {400, kInvalidRequest, std::move(param), "invalid_value", std::move(message)};
+}
+
+ApiError unsupported_parameter(std::string param, std::string message) {
+  return {400, kInvalidRequest, std::move(param), "unsupported_parameter", std::move(message)};
+}
+
+ApiError context_length_exceeded(std::uint64_t prompt_tokens, std::uint64_t output_tokens,
+                                 std::uint64_t context_tokens) {
+  return {400, kInvalidRequest, "messages", "context_length_exceeded",
+          "This model's context is " + std::to_string(context_tokens) +
+              " tokens, but the request needs " + std::to_string(prompt_tokens + output_tokens) +
+              " (" + std::to_string(prompt_tokens) + " in the messages, " +
+              std::to_string(output_tokens) +
+              " for the answer). Shorten the messages or the answer."};
+}
+
+ApiError model_not_found(std::string_view model) {
+  return {404, kInvalidRequest, "model", "model_not_found",
+          "The model '" + excerpt(model, 128) +
+              "' does not exist. GET /v1/models lists those that do."};
+}
+
+ApiError invalid_api_key() {
+  return {401, kInvalidRequest, "", "invalid_api_key",
+          "The API key is missing or wrong. Send it as 'Authorization: Bearer KEY'."};
+}
+
+ApiError api_error_of(const Error& error) {
+  const Mapping mapping = mapping_of(error.code);
+  std::string message = error.message;
+  if (mapping.status == 500 || message.empty()) {
+    message = "The server failed to answer this request: " + std::string(to_string(error.code));
+  }
+  return {mapping.status, mapping.type, "", mapping.code, std::move(message)};
+}
+
+std::string error_body(const ApiError& error) {
+  JsonWriter json;
+  json.open_object();
+  json.key("error").open_object();
+  json.key("message").text(error.message.empty() ? "unknown error" : error.message);
+  json.key("type").text(error.type);
+  json.key("param").text_or_null(error.param);
+  json.key("code").text_or_null(error.code);
+  json.close_object();
+  json.close_object();
+  return json.take();
+}
+
+}  // namespace troupe
