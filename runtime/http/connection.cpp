@@ -1,0 +1,267 @@
+// The writing half of a connection, its deadlines and its ends (reading: connection_read.cpp).
+#include "runtime/http/connection.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+
+#include "runtime/base/assert.hpp"
+
+namespace troupe::http {
+
+using boost::system::error_code;
+using Socket = boost::asio::ip::tcp::socket;
+
+namespace {
+
+/// A draining server does not wait long for clients that leave their side open.
+constexpr Duration kDrainLinger = milliseconds(250);
+/// When to ask again whether a client that sent its end of stream still reads.
+constexpr Duration kProbeGaps[] = {seconds(1), seconds(2)};
+/// A dead peer is found after 60 + 4 * 15 s of silence (and by TCP_USER_TIMEOUT when we send).
+constexpr int kKeepIdleSeconds = 60;
+constexpr int kKeepIntervalSeconds = 15;
+constexpr int kKeepCount = 4;
+
+void set_option(Socket& socket, int level, int name, int value) {
+  // A failure costs precision, not correctness: the socket may be dead already.
+  (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
+}
+
+std::string describe_peer(const Socket& socket) {
+  error_code error;
+  const auto peer = socket.remote_endpoint(error);
+  if (error) return "unknown";
+  const auto host = peer.address().to_string();
+  return (peer.address().is_v6() ? "[" + host + "]" : host) + ":" + std::to_string(peer.port());
+}
+
+}  // namespace
+
+Connection::Connection(Shard& shard, Socket socket)
+    : shard_(shard),
+      limits_(shard.shared().limits),
+      socket_(std::move(socket)),
+      peer_(describe_peer(socket_)),
+      reader_(limits_.header_bytes_max, limits_.body_bytes_max) {
+  error_code error;
+  socket_.non_blocking(true, error);
+  set_option(socket_, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(socket_, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(socket_, IPPROTO_TCP, TCP_KEEPIDLE, kKeepIdleSeconds);
+  set_option(socket_, IPPROTO_TCP, TCP_KEEPINTVL, kKeepIntervalSeconds);
+  set_option(socket_, IPPROTO_TCP, TCP_KEEPCNT, kKeepCount);
+  set_option(socket_, IPPROTO_TCP, TCP_USER_TIMEOUT,
+             static_cast<int>(limits_.write_timeout.milliseconds()));
+  set_option(socket_, SOL_SOCKET, SO_SNDBUF, static_cast<int>(limits_.send_buffer_bytes));
+}
+
+void Connection::start() {
+  deadline_ = monotonic_now() + limits_.header_timeout;
+  wait_readable();
+}
+
+void Connection::start_refused(const Refusal& refusal) {
+  refuse(refusal);
+  wait_readable();
+}
+
+void Connection::respond(Response response) {
+  if (writer_.begun()) return;
+  if (shard_.shared().draining) writer_.forbid_keep_alive();
+  writer_.respond(std::move(response));
+  if (!dirty_) shard_.mark_dirty(*this);
+  dirty_ = true;
+}
+
+void Connection::begin_stream(int status, const Headers& headers) {
+  if (writer_.begun()) return;
+  if (shard_.shared().draining) writer_.forbid_keep_alive();
+  writer_.begin(status, headers);
+  if (!dirty_) shard_.mark_dirty(*this);
+  dirty_ = true;
+}
+
+void Connection::write(std::string_view bytes) {
+  if (!writer_.begun() || writer_.ended()) return;
+  if (writer_.outstanding() + bytes.size() > limits_.outstanding_bytes_max) {
+    flush();
+    if (phase_ != Phase::kExchange) return;
+    if (writer_.outstanding() + bytes.size() > limits_.outstanding_bytes_max) return cut_over_cap();
+  }
+  writer_.write(bytes);
+  if (!dirty_) shard_.mark_dirty(*this);
+  dirty_ = true;
+}
+
+void Connection::end() {
+  if (!writer_.begun() || writer_.ended()) return;
+  writer_.end();
+  if (!dirty_) shard_.mark_dirty(*this);
+  dirty_ = true;
+}
+
+void Connection::cut() {
+  shard_.close_exchange(session_);
+  abort_answer();
+}
+
+void Connection::cut_over_cap() {
+  const SessionId session = session_;
+  shard_.close_exchange(session);
+  shard_.shared().gone_total.fetch_add(1);
+  abort_answer();
+  shard_.shared().handler.on_gone(session);
+}
+
+void Connection::abort_answer() {
+  phase_ = Phase::kClosing;
+  const bool begun = writer_.begun();
+  if (!writing_ && !write_out()) return;  // closed already
+  if (phase_ == Phase::kClosed) return;
+  // A body that ends with the connection looks complete after an orderly close; a reset does not.
+  if (!begun || writer_.until_close()) return close(writer_.until_close());
+  begin_linger();
+}
+
+void Connection::flush() {
+  dirty_ = false;
+  if (phase_ == Phase::kClosed || phase_ == Phase::kLinger || writing_) return;
+  const std::uint64_t before = writer_.payload_written();
+  if (write_out()) after_write(before);
+}
+
+bool Connection::write_out() {
+  bool progress = false;
+  while (true) {
+    const auto pieces = writer_.next();
+    const std::array<boost::asio::const_buffer, 3> buffers{
+        boost::asio::buffer(pieces[0].data(), pieces[0].size()),
+        boost::asio::buffer(pieces[1].data(), pieces[1].size()),
+        boost::asio::buffer(pieces[2].data(), pieces[2].size())};
+    if (boost::asio::buffer_size(buffers) == 0) break;
+    error_code error;
+    const auto count = socket_.write_some(buffers, error);
+    if (error == boost::asio::error::would_block) {
+      if (progress || write_deadline_ == kNever)
+        write_deadline_ = monotonic_now() + limits_.write_timeout;
+      wait_writable();
+      return true;
+    }
+    if (error) return lose(), false;
+    progress = true;
+    writer_.wrote(count);
+    shard_.shared().bytes_sent.fetch_add(count, std::memory_order_relaxed);
+  }
+  write_deadline_ = kNever;
+  return true;
+}
+
+void Connection::wait_writable() {
+  writing_ = true;
+  socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const error_code& error) {
+    self->writing_ = false;
+    if (!error) self->flush();
+  });
+}
+
+void Connection::after_write(std::uint64_t payload_before) {
+  if (phase_ == Phase::kClosing) {
+    if (writer_.complete()) begin_linger();
+    return;
+  }
+  if (phase_ != Phase::kExchange) return;
+  if (writer_.complete()) return finish_exchange();
+  const bool only_tail_left = writer_.ended() && writer_.outstanding() == 0;
+  if (writer_.payload_written() > payload_before && !only_tail_left)
+    shard_.shared().handler.on_drained(session_, writer_.payload_written());
+}
+
+void Connection::finish_exchange() {
+  const SessionId session = session_;
+  const std::size_t written = writer_.payload_written();
+  shard_.close_exchange(session);
+  shard_.shared().handler.on_drained(session, written);
+  const bool last = !writer_.context().keep_alive || shard_.shared().draining;
+  if (last || writer_.until_close()) return begin_linger();
+  phase_ = Phase::kIdle;
+  deadline_ = monotonic_now() + limits_.idle_timeout;
+  std::string input;
+  std::swap(input, pipelined_);
+  parse(input);
+  // What a half-closed client left behind is not a whole request and will not become one.
+  if (peer_closed_ && reads_requests()) return close();
+  wait_readable();
+}
+
+void Connection::probe_if_due(Time now) {
+  if (now < probe_at_ || phase_ != Phase::kExchange) return;
+  const bool again = probes_ < static_cast<int>(std::size(kProbeGaps));
+  probe_at_ = again ? now + kProbeGaps[probes_] : kNever;
+  ++probes_;
+  if (!writer_.can_probe() || writing_) return;  // what is being written probes as well
+  writer_.probe();
+  flush();
+}
+
+void Connection::on_tick(Time now) {
+  if (phase_ == Phase::kClosed) return;
+  if (now >= write_deadline_) return lose();
+  probe_if_due(now);
+  if (now < deadline_) return;
+  switch (phase_) {
+    case Phase::kHead:
+      return refuse({408, "request_timeout", "the request header took too long to arrive"});
+    case Phase::kBody:
+      return refuse({408, "request_timeout", "the request body took too long to arrive"});
+    default:
+      return close();
+  }
+}
+
+void Connection::drain() {
+  if (phase_ == Phase::kIdle) begin_linger();
+  if (phase_ == Phase::kLinger) deadline_ = std::min(deadline_, monotonic_now() + kDrainLinger);
+}
+
+void Connection::force_close() {
+  lose();
+}
+
+void Connection::begin_linger() {
+  phase_ = Phase::kLinger;
+  pipelined_.clear();
+  error_code error;
+  socket_.shutdown(Socket::shutdown_send, error);
+  if (error || peer_closed_) return close();
+  write_deadline_ = kNever;
+  const bool draining = shard_.shared().draining;
+  deadline_ = monotonic_now() +
+              (draining ? std::min(kDrainLinger, limits_.linger_timeout) : limits_.linger_timeout);
+  wait_readable();
+}
+
+void Connection::lose() {
+  if (phase_ == Phase::kClosed) return;
+  const bool handed_out = phase_ == Phase::kExchange;
+  const SessionId session = session_;
+  if (handed_out) {
+    shard_.close_exchange(session);
+    shard_.shared().gone_total.fetch_add(1);
+  }
+  close(handed_out);
+  if (handed_out) shard_.shared().handler.on_gone(session);
+}
+
+void Connection::close(bool reset) {
+  TROUPE_ASSERT(phase_ != Phase::kClosed, "a connection closes once");
+  phase_ = Phase::kClosed;
+  error_code error;
+  if (reset) socket_.set_option(boost::asio::socket_base::linger(true, 0), error);
+  socket_.close(error);
+  shard_.remove(*this);
+}
+
+}  // namespace troupe::http

@@ -1,0 +1,147 @@
+// The reading half of a connection: from readiness to requests, refusals and lost clients.
+#include <boost/asio/error.hpp>
+
+#include "runtime/base/assert.hpp"
+#include "runtime/http/connection.hpp"
+
+namespace troupe::http {
+
+using boost::system::error_code;
+using Socket = boost::asio::ip::tcp::socket;
+
+void Connection::wait_readable() {
+  if (phase_ == Phase::kClosed || reading_ || peer_closed_) return;
+  if (phase_ == Phase::kExchange && pipelined_.size() >= limits_.header_bytes_max) {
+    return wait_reset();
+  }
+  reading_ = true;
+  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const error_code& error) {
+    self->reading_ = false;
+    if (!error && self->phase_ != Phase::kClosed) self->on_readable();
+  });
+}
+
+void Connection::wait_reset() {
+  if (phase_ == Phase::kClosed || watching_reset_) return;
+  watching_reset_ = true;
+  socket_.async_wait(Socket::wait_error, [self = shared_from_this()](const error_code& error) {
+    self->watching_reset_ = false;
+    if (!error && self->phase_ != Phase::kClosed) self->lose();
+  });
+}
+
+void Connection::on_readable() {
+  auto& scratch = shard_.scratch();
+  error_code error;
+  const auto count = socket_.read_some(boost::asio::buffer(scratch), error);
+  if (error == boost::asio::error::would_block) return wait_readable();
+  if (error == boost::asio::error::eof) return on_end_of_stream();
+  if (error) return lose();
+  shard_.shared().bytes_received.fetch_add(count, std::memory_order_relaxed);
+  const std::string_view bytes(scratch.data(), count);
+  if (reads_requests()) {
+    parse(bytes);
+  } else if (phase_ == Phase::kExchange) {
+    pipelined_.append(bytes);
+  }
+  wait_readable();
+}
+
+void Connection::on_end_of_stream() {
+  peer_closed_ = true;
+  switch (phase_) {
+    case Phase::kIdle:
+    case Phase::kLinger:
+      return close();
+    case Phase::kHead:
+    case Phase::kBody:
+      return refuse({400, "bad_request", "the connection ended within the request"});
+    case Phase::kExchange:
+      if (writer_.context().http10) return lose();
+      probe_at_ = monotonic_now();
+      wait_reset();
+      return probe_if_due(probe_at_);
+    case Phase::kClosing:
+      return wait_reset();
+    case Phase::kClosed:
+      return;
+  }
+}
+
+void Connection::parse(std::string_view bytes) {
+  while (!bytes.empty() && reads_requests()) {
+    const Phase before = phase_;
+    bytes.remove_prefix(reader_.feed(bytes));
+    on_stage();
+    const bool body_begins = before != Phase::kBody && phase_ == Phase::kBody;
+    if (body_begins && bytes.empty() && reader_.wants_continue()) {
+      writer_.add_continue();
+      flush();
+    }
+  }
+  if (phase_ == Phase::kExchange) pipelined_.append(bytes);
+}
+
+void Connection::on_stage() {
+  switch (reader_.stage()) {
+    case RequestReader::Stage::kEmpty:
+      return;
+    case RequestReader::Stage::kHead:
+      if (phase_ != Phase::kIdle) return;
+      phase_ = Phase::kHead;
+      if (!first_request_) deadline_ = monotonic_now() + limits_.header_timeout;
+      return;
+    case RequestReader::Stage::kBody:
+      if (phase_ != Phase::kBody) enter_body();
+      return;
+    case RequestReader::Stage::kDone:
+      return hand_out();
+    case RequestReader::Stage::kRefused:
+      return refuse(reader_.refusal());
+  }
+}
+
+AnswerContext Connection::answer_context() const {
+  return {.http10 = reader_.http10(),
+          .head = reader_.request().method == "HEAD",
+          .keep_alive = reader_.keep_alive()};
+}
+
+void Connection::enter_body() {
+  phase_ = Phase::kBody;
+  deadline_ = monotonic_now() + limits_.body_timeout;
+  writer_.start_exchange(answer_context());
+  if (auto early = shard_.shared().handler.on_headers(reader_.request())) {
+    answer_and_close(std::move(*early));
+  }
+}
+
+void Connection::hand_out() {
+  if (phase_ != Phase::kBody) writer_.start_exchange(answer_context());
+  phase_ = Phase::kExchange;
+  deadline_ = kNever;
+  first_request_ = false;
+  if (peer_closed_) probe_at_ = monotonic_now();
+  Request request = reader_.take();
+  request.peer = peer_;
+  reader_.reset();
+  session_ = shard_.open_exchange(*this);
+  shard_.shared().handler.on_request(session_, std::move(request));
+}
+
+void Connection::refuse(const Refusal& refusal) {
+  shard_.shared().requests_refused.fetch_add(1);
+  if (phase_ != Phase::kBody) writer_.start_exchange({.keep_alive = false});
+  answer_and_close(to_response(refusal));
+}
+
+void Connection::answer_and_close(Response response) {
+  TROUPE_ASSERT(reads_requests(), "the server answers by itself only before an exchange");
+  phase_ = Phase::kClosing;
+  deadline_ = kNever;
+  writer_.forbid_keep_alive();
+  writer_.respond(std::move(response));
+  flush();
+}
+
+}  // namespace troupe::http

@@ -1,0 +1,107 @@
+#include "runtime/http/shard.hpp"
+
+#include "runtime/base/assert.hpp"
+#include "runtime/http/connection.hpp"
+
+namespace troupe::http {
+namespace {
+
+std::uint64_t next_exchange_number() {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Shard::Shard(ServerShared& shared, std::uint64_t index) : shared_(shared), index_(index) {
+  TROUPE_ASSERT(index < kShardsMax, "a session id has room for so many shards");
+}
+
+Shard::~Shard() {
+  loop.stop();
+}
+
+void Shard::start() {
+  loop.start({.after_batch =
+                  [this] {
+                    for (const auto& connection : dirty_) connection->flush();
+                    dirty_.clear();
+                  },
+              .on_tick =
+                  [this](Time now) {
+                    for (const auto& connection : all()) connection->on_tick(now);
+                  },
+              .wants_tick = [this] { return !connections_.empty(); }});
+}
+
+void Shard::adopt(boost::asio::ip::tcp::socket socket) {
+  const auto open = shared_.connections_open.fetch_add(1) + 1;
+  shared_.connections_total.fetch_add(1);
+  const bool rejected = open > shared_.limits.connections_max;
+  if (rejected) shared_.connections_rejected.fetch_add(1);
+  if (open > shared_.limits.connections_max + kRejectedMax) {
+    shared_.connections_open.fetch_sub(1);
+    return;
+  }
+  auto connection = std::make_shared<Connection>(*this, std::move(socket));
+  connections_.emplace(connection.get(), connection);
+  loop.ensure_tick();
+  if (rejected) {
+    connection->start_refused({503,
+                               "too_many_connections",
+                               "the server has too many connections: try again",
+                               {{"retry-after", "1"}}});
+  } else {
+    connection->start();
+  }
+}
+
+std::vector<std::shared_ptr<Connection>> Shard::all() const {
+  std::vector<std::shared_ptr<Connection>> list;
+  list.reserve(connections_.size());
+  for (const auto& [key, connection] : connections_) list.push_back(connection);
+  return list;
+}
+
+void Shard::drain() {
+  for (const auto& connection : all()) connection->drain();
+}
+
+void Shard::close_all() {
+  for (const auto& connection : all()) connection->force_close();
+  TROUPE_ASSERT(connections_.empty() && exchanges_.empty(), "all connections were closed");
+}
+
+std::shared_ptr<Connection> Shard::find(SessionId session) const {
+  const auto exchange = exchanges_.find(session);
+  if (exchange == exchanges_.end()) return nullptr;
+  return connections_.at(exchange->second);
+}
+
+SessionId Shard::open_exchange(Connection& connection) {
+  const SessionId session(next_exchange_number() * kShardsMax + index_);
+  exchanges_.emplace(session, &connection);
+  shared_.exchanges_open.fetch_add(1);
+  shared_.requests_total.fetch_add(1);
+  return session;
+}
+
+void Shard::close_exchange(SessionId session) {
+  const auto erased = exchanges_.erase(session);
+  TROUPE_ASSERT(erased == 1, "an exchange ends once");
+  shared_.exchanges_open.fetch_sub(1);
+}
+
+void Shard::mark_dirty(Connection& connection) {
+  dirty_.push_back(connection.shared_from_this());
+}
+
+void Shard::remove(Connection& connection) {
+  connections_.erase(&connection);
+  if (shared_.connections_open.fetch_sub(1) == 1) {
+    const std::lock_guard lock(shared_.mutex);
+    shared_.all_closed.notify_all();
+  }
+}
+
+}  // namespace troupe::http

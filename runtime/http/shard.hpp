@@ -1,0 +1,88 @@
+// The part of a server that lives on one loop: its connections and its exchanges. Internal.
+//
+// A SessionId names its shard (id % kShardsMax), so an answer from any thread finds its loop
+// without a shared table. Exchanges are looked up by id on the loop; an id that is not there has
+// ended, and the call is dropped.
+//
+// Threads: everything but `loop.submit` on the loop's thread. ServerShared is common to all shards.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <boost/asio/ip/tcp.hpp>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/http/loop.hpp"
+#include "runtime/http/server.hpp"
+
+namespace troupe::http {
+
+class Connection;
+
+struct ServerShared {
+  ServerShared(const Limits& l, Handler& h) : limits(l), handler(h) {}
+
+  const Limits limits;
+  Handler& handler;
+  std::atomic<bool> draining{false};
+  std::mutex mutex;  ///< with `all_closed`, for shutdown()
+  std::condition_variable all_closed;
+
+  std::atomic<std::uint64_t> connections_open{0};
+  std::atomic<std::uint64_t> connections_total{0};
+  std::atomic<std::uint64_t> connections_rejected{0};
+  std::atomic<std::uint64_t> requests_total{0};
+  std::atomic<std::uint64_t> requests_refused{0};
+  std::atomic<std::uint64_t> exchanges_open{0};
+  std::atomic<std::uint64_t> gone_total{0};
+  std::atomic<std::uint64_t> bytes_received{0};
+  std::atomic<std::uint64_t> bytes_sent{0};
+};
+
+class Shard {
+ public:
+  static constexpr std::uint64_t kShardsMax = 64;
+  /// Connections over the limit that are being told so at one time; more are closed unheard.
+  static constexpr std::uint64_t kRejectedMax = 256;
+
+  Shard(ServerShared& shared, std::uint64_t index);
+  ~Shard();
+
+  void start();
+  /// Takes an accepted socket of this loop's context.
+  void adopt(boost::asio::ip::tcp::socket socket);
+  /// No new exchanges on old connections; idle ones are closed.
+  void drain();
+  /// Ends every connection, with on_gone where an exchange runs.
+  void close_all();
+
+  /// The connection that runs this exchange, or null.
+  std::shared_ptr<Connection> find(SessionId session) const;
+
+  // What connections need.
+  SessionId open_exchange(Connection& connection);
+  void close_exchange(SessionId session);
+  void mark_dirty(Connection& connection);
+  void remove(Connection& connection);
+  ServerShared& shared() { return shared_; }
+  /// Where a readable socket is read to; its content does not outlive the event.
+  std::array<char, 64 * 1024>& scratch() { return scratch_; }
+
+  Loop loop;
+
+ private:
+  std::vector<std::shared_ptr<Connection>> all() const;
+
+  ServerShared& shared_;
+  const std::uint64_t index_;
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  std::unordered_map<SessionId, Connection*> exchanges_;
+  std::vector<std::shared_ptr<Connection>> dirty_;  ///< to be flushed at the end of the batch
+  std::array<char, 64 * 1024> scratch_;
+};
+
+}  // namespace troupe::http
