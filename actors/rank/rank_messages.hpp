@@ -84,7 +84,7 @@ struct RowTokens {
   RequestId request;
   std::uint32_t first = 0;  ///< index of the first of them in the row's output
   std::vector<TokenId> tokens;
-  std::vector<TokenLogprob> logprobs;  ///< one a token, or empty
+  std::vector<SampledLogprob> logprobs;  ///< one a token, or empty
   Finish finish = Finish::kNone;
   Code code = Code::kInternal;  ///< if failed
   std::string error;            ///< if failed

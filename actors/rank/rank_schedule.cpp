@@ -7,7 +7,7 @@
 namespace troupe {
 
 std::uint32_t RankCore::context_limit() const {
-  const std::uint64_t pool_tokens = std::uint64_t{pool_.capacity()} * kBlockTokens;
+  const std::uint64_t pool_tokens = std::uint64_t{pool_.capacity()} * kKvBlockTokens;
   // A row also needs room for the tokens that steps in flight may add before their ends are known.
   const std::uint64_t slack = 2ull * args_.device.tokens_per_step_max;
   const std::uint64_t usable = pool_tokens > slack ? pool_tokens - slack : 0;
@@ -15,7 +15,7 @@ std::uint32_t RankCore::context_limit() const {
 }
 
 std::uint32_t RankCore::blocks_for(std::uint32_t tokens) const {
-  return (tokens + kBlockTokens - 1) / kBlockTokens;
+  return (tokens + kKvBlockTokens - 1) / kKvBlockTokens;
 }
 
 bool RankCore::wants_step(const RankRow& row) const {
@@ -115,7 +115,7 @@ StepRow RankCore::step_row(RankRow& row, std::uint32_t count, bool sample) {
 
 bool RankCore::plan_decode(RankRow& row, StepPlan& plan) {
   const std::uint32_t ahead = (row.samples_pending + 1) * args_.device.tokens_per_step_max;
-  if (!reserve(row, std::min(row.computed + 1 + ahead, pool_.capacity() * kBlockTokens))) {
+  if (!reserve(row, std::min(row.computed + 1 + ahead, pool_.capacity() * kKvBlockTokens))) {
     preempt_one();
     return false;
   }

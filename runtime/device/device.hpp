@@ -88,13 +88,13 @@ struct DeviceInfo {
   std::string kind;              ///< "cpu", "scripted", "simulated"
   std::uint32_t slot_count = 0;  ///< launches in flight that the ring can hold
   std::size_t slot_bytes = 0;
-  std::uint32_t block_count = 0;          ///< KV blocks of kBlockTokens tokens
+  std::uint32_t block_count = 0;          ///< KV blocks of kKvBlockTokens tokens
   std::uint32_t tokens_per_step_max = 1;  ///< tokens that one sample launch may give a row
   std::uint32_t context_max = 0;          ///< tokens of prompt and output together
 };
 
 /// Tokens of a KV block (seed 000: 128).
-inline constexpr std::uint32_t kBlockTokens = 128;
+inline constexpr std::uint32_t kKvBlockTokens = 128;
 
 class Device {
  public:

@@ -62,7 +62,7 @@ struct StepPlan {
 /// Why a device itself ended a row.
 enum class RowEnd : std::uint8_t { kNone = 0, kStop, kLength, kFailed };
 
-struct TokenLogprob {
+struct SampledLogprob {
   TokenId token;
   float logprob = 0;
   std::vector<std::pair<TokenId, float>> top;
@@ -78,9 +78,9 @@ struct RowResult {
   RequestId request;
   std::vector<TokenId> tokens;  ///< 0 or more: drafts and scripts give several
   RowEnd end = RowEnd::kNone;
-  std::vector<TokenLogprob> logprobs;  ///< one a token, or empty
-  Code code = Code::kInternal;         ///< if it failed
-  std::string error;                   ///< if it failed
+  std::vector<SampledLogprob> logprobs;  ///< one a token, or empty
+  Code code = Code::kInternal;           ///< if it failed
+  std::string error;                     ///< if it failed
   static void fields(auto& self, auto&& visit) {
     visit("row", self.row);
     visit("request", self.request);

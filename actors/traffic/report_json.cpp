@@ -1,0 +1,101 @@
+#include "actors/traffic/report_json.hpp"
+
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+namespace troupe {
+
+namespace {
+
+using Json = rapidjson::Writer<rapidjson::StringBuffer>;
+
+void distribution(Json& json, const char* name, const Histogram& values, double scale) {
+  json.Key(name);
+  if (values.count() == 0) {
+    json.Null();
+    return;
+  }
+  json.StartObject();
+  json.Key("count"), json.Uint64(values.count());
+  json.Key("mean"), json.Double(values.mean() * scale);
+  json.Key("std"), json.Double(values.deviation() * scale);
+  json.Key("min"), json.Double(values.least() * scale);
+  json.Key("max"), json.Double(values.greatest() * scale);
+  json.Key("p50"), json.Double(values.percentile(50) * scale);
+  json.Key("p90"), json.Double(values.percentile(90) * scale);
+  json.Key("p99"), json.Double(values.percentile(99) * scale);
+  json.Key("p99.9"), json.Double(values.percentile(99.9) * scale);
+  json.EndObject();
+}
+
+void outcomes(Json& json, const TrafficReport& report) {
+  json.Key("requests"), json.Uint64(report.total());
+  json.Key("ok"), json.Uint64(report.count(Outcome::kOk));
+  json.Key("failed"), json.Uint64(report.count(Outcome::kFailed));
+  json.Key("no_token"), json.Uint64(report.count(Outcome::kNoToken));
+  json.Key("timed_out"), json.Uint64(report.count(Outcome::kTimedOut));
+  json.Key("cancelled"), json.Uint64(report.count(Outcome::kCancelled));
+  json.Key("error_share"), json.Double(report.error_share());
+  json.Key("errors"), json.StartObject();
+  for (const auto& [what, times] : report.errors()) json.Key(what.c_str()), json.Uint64(times);
+  json.EndObject();
+}
+
+void throughput(Json& json, const TrafficReport& report) {
+  const double span = report.duration().seconds();
+  auto rate = [&](std::uint64_t amount) {
+    return span <= 0 ? 0 : static_cast<double>(amount) / span;
+  };
+  json.Key("duration_s"), json.Double(span);
+  json.Key("input_tokens"), json.Uint64(report.input_tokens());
+  json.Key("output_tokens"), json.Uint64(report.output_tokens());
+  json.Key("requests_per_s"), json.Double(rate(report.count(Outcome::kOk)));
+  json.Key("output_tokens_per_s"), json.Double(rate(report.output_tokens()));
+  json.Key("total_tokens_per_s"), json.Double(rate(report.input_tokens() + report.output_tokens()));
+  json.Key("slo"), json.String(report.plan().slo.text().c_str());
+  json.Key("goodput_per_s");
+  if (report.plan().slo.given()) {
+    json.Double(rate(report.good()));
+  } else {
+    json.Null();
+  }
+}
+
+void load(Json& json, const TrafficReport& report) {
+  json.Key("seed"), json.Uint64(report.plan().seed);
+  json.Key("concurrency_max"), json.Uint(report.plan().concurrency);
+  json.Key("concurrency_peak"), json.Uint(report.peak_concurrency());
+  json.Key("rate_asked"), json.Double(report.plan().request_rate);
+  json.Key("rate_achieved"), json.Double(report.achieved_rate());
+  distribution(json, "generator_lag_ms", report.lag, 1e3);
+}
+
+}  // namespace
+
+std::string report_json(const TrafficReport& report, const ReportLines& extra) {
+  rapidjson::StringBuffer buffer;
+  Json json(buffer);
+  json.SetMaxDecimalPlaces(6);
+  json.StartObject();
+  outcomes(json, report);
+  throughput(json, report);
+  load(json, report);
+  distribution(json, "ttft_ms", report.ttft, 1e3);
+  distribution(json, "ttst_ms", report.ttst, 1e3);
+  distribution(json, "tpot_ms", report.tpot, 1e3);
+  distribution(json, "itl_ms", report.itl, 1e3);
+  distribution(json, "e2el_ms", report.e2el, 1e3);
+  distribution(json, "isl", report.isl, 1);
+  distribution(json, "osl", report.osl, 1);
+  if (!extra.empty()) {
+    json.Key("simulation"), json.StartObject();
+    for (const auto& [name, value] : extra) {
+      json.Key(name.c_str()), json.String(value.c_str());
+    }
+    json.EndObject();
+  }
+  json.EndObject();
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+}  // namespace troupe

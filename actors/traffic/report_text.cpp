@@ -1,0 +1,171 @@
+#include "actors/traffic/report_text.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace troupe {
+
+namespace {
+
+constexpr int kWidth = 60;
+constexpr int kNameWidth = 40;
+
+std::string number(double value, int digits = 2) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+void title(std::string& out, const std::string& text, char fill) {
+  const std::string middle = " " + text + " ";
+  const int left = std::max(0, (kWidth - static_cast<int>(middle.size())) / 2);
+  const int right = std::max(0, kWidth - left - static_cast<int>(middle.size()));
+  out += std::string(static_cast<std::size_t>(left), fill) + middle +
+         std::string(static_cast<std::size_t>(right), fill) + "\n";
+}
+
+void line(std::string& out, const std::string& name, const std::string& value) {
+  out += name + ":";
+  out.append(static_cast<std::size_t>(std::max(1, kNameWidth - static_cast<int>(name.size()))),
+             ' ');
+  out += value + "\n";
+}
+
+void line(std::string& out, const std::string& name, std::uint64_t value) {
+  line(out, name, std::to_string(value));
+}
+
+double rate(double amount, Duration over) {
+  return over.value <= 0 ? 0 : amount / over.seconds();
+}
+
+void latency(std::string& out, const char* heading, const char* name, const Histogram& values) {
+  title(out, heading, '-');
+  if (values.count() == 0) return line(out, std::string(name) + " (ms)", "no value");
+  line(out, std::string("Mean ") + name + " (ms)", number(values.mean() * 1e3));
+  line(out, std::string("Median ") + name + " (ms)", number(values.percentile(50) * 1e3));
+  line(out, std::string("P90 ") + name + " (ms)", number(values.percentile(90) * 1e3));
+  line(out, std::string("P99 ") + name + " (ms)", number(values.percentile(99) * 1e3));
+  line(out, std::string("P99.9 ") + name + " (ms)", number(values.percentile(99.9) * 1e3));
+}
+
+void load_lines(std::string& out, const TrafficReport& report) {
+  const TrafficPlan& plan = report.plan();
+  if (plan.concurrency > 0) line(out, "Maximum request concurrency", plan.concurrency);
+  line(out, "Peak concurrent requests", report.peak_concurrency());
+  if (plan.request_rate > 0) {
+    line(out, "Request rate configured (RPS)", number(plan.request_rate));
+    line(out, "Request rate achieved (RPS)", number(report.achieved_rate()));
+  }
+  line(out, "Generator lag mean / P99 (ms)",
+       number(report.lag.mean() * 1e3) + " / " + number(report.lag.percentile(99) * 1e3));
+}
+
+void outcome_lines(std::string& out, const TrafficReport& report) {
+  line(out, "Successful requests", report.count(Outcome::kOk));
+  line(out, "Failed requests", report.count(Outcome::kFailed));
+  line(out, "Requests without a token", report.count(Outcome::kNoToken));
+  line(out, "Timed out requests", report.count(Outcome::kTimedOut));
+  line(out, "Cancelled requests", report.count(Outcome::kCancelled));
+}
+
+void error_lines(std::string& out, const TrafficReport& report) {
+  if (report.errors().empty()) return;
+  title(out, "Errors", '-');
+  for (const auto& [what, times] : report.errors()) {
+    out += std::to_string(times) + " x " + what + "\n";
+  }
+}
+
+void extra_lines(std::string& out, const ReportLines& extra) {
+  for (const auto& [name, value] : extra) line(out, name, value);
+}
+
+struct Row {
+  const char* name;
+  const Histogram* values;
+  double scale;
+};
+
+void table_row(std::string& out, const Row& row) {
+  const Histogram& v = *row.values;
+  char text[256];
+  std::snprintf(text, sizeof text, "%-40s %10.2f %10.2f %10.2f %10.2f %10.2f %10.2f %10.2f\n",
+                row.name, v.mean() * row.scale, v.least() * row.scale, v.greatest() * row.scale,
+                v.percentile(99) * row.scale, v.percentile(90) * row.scale,
+                v.percentile(75) * row.scale, v.deviation() * row.scale);
+  out += text;
+}
+
+void single_row(std::string& out, const char* name, double value) {
+  char text[128];
+  std::snprintf(text, sizeof text, "%-40s %10.2f\n", name, value);
+  out += text;
+}
+
+}  // namespace
+
+std::string vllm_block(const TrafficReport& report, const ReportLines& extra) {
+  std::string out;
+  title(out, "Serving Benchmark Result", '=');
+  const Duration span = report.duration();
+  outcome_lines(out, report);
+  load_lines(out, report);
+  line(out, "Benchmark duration (s)", number(span.seconds()));
+  line(out, "Total input tokens", report.input_tokens());
+  line(out, "Total generated tokens", report.output_tokens());
+  const auto input = static_cast<double>(report.input_tokens());
+  const auto output = static_cast<double>(report.output_tokens());
+  line(out, "Request throughput (req/s)",
+       number(rate(static_cast<double>(report.count(Outcome::kOk)), span)));
+  if (report.plan().slo.given()) {
+    line(out, "Request goodput (req/s)",
+         number(rate(static_cast<double>(report.good()), span)) + "  (" + report.plan().slo.text() +
+             " ms)");
+  }
+  line(out, "Output token throughput (tok/s)", number(rate(output, span)));
+  line(out, "Total Token throughput (tok/s)", number(rate(input + output, span)));
+  latency(out, "Time to First Token", "TTFT", report.ttft);
+  latency(out, "Time per Output Token (excl. 1st token)", "TPOT", report.tpot);
+  latency(out, "Inter-token Latency", "ITL", report.itl);
+  latency(out, "End-to-end Latency", "E2EL", report.e2el);
+  error_lines(out, report);
+  if (!extra.empty()) title(out, "Simulation", '-');
+  extra_lines(out, extra);
+  out += std::string(kWidth, '=') + "\n";
+  return out;
+}
+
+std::string aiperf_table(const TrafficReport& report, const ReportLines& extra) {
+  std::string out;
+  char head[256];
+  std::snprintf(head, sizeof head, "%-40s %10s %10s %10s %10s %10s %10s %10s\n", "Metric", "avg",
+                "min", "max", "p99", "p90", "p75", "std");
+  out += head;
+  const Row rows[] = {
+      {"Time to First Token (ms)", &report.ttft, 1e3},
+      {"Time to Second Token (ms)", &report.ttst, 1e3},
+      {"Request Latency (ms)", &report.e2el, 1e3},
+      {"Inter Token Latency (ms)", &report.tpot, 1e3},
+      {"Output Token Throughput Per User (tok/s)", &report.user_rate, 1},
+      {"Output Sequence Length (tokens)", &report.osl, 1},
+      {"Input Sequence Length (tokens)", &report.isl, 1},
+  };
+  for (const Row& row : rows) table_row(out, row);
+  const Duration span = report.duration();
+  const auto ok = static_cast<double>(report.count(Outcome::kOk));
+  single_row(out, "Output Token Throughput (tok/s)",
+             rate(static_cast<double>(report.output_tokens()), span));
+  single_row(out, "Request Throughput (req/s)", rate(ok, span));
+  if (report.plan().slo.given()) {
+    single_row(out, "Goodput (req/s)", rate(static_cast<double>(report.good()), span));
+  }
+  single_row(out, "Request Count", ok);
+  outcome_lines(out, report);
+  load_lines(out, report);
+  error_lines(out, report);
+  extra_lines(out, extra);
+  return out;
+}
+
+}  // namespace troupe

@@ -1,0 +1,137 @@
+// Traffic: makes load, plays the clients' side of every exchange, and measures.
+//
+// The same core drives the simulated gateway and, through a dialer endpoint that speaks the same
+// messages, any HTTP server. Its target is given, or told by GatewayStarted; a new life of the
+// gateway replaces the old one.
+//
+// Protocol: session_messages.hpp (as the session), traffic_messages.hpp.
+//
+// Invariants
+// 1. Each measured request that was started is recorded once, with exactly one outcome.
+// 2. At most `plan.concurrency` exchanges are live (if it is given).
+// 3. An exchange that the client leaves (cancel, timeout, drain) is told to the request that
+//    adopted it, else to the target; nothing that arrives for it later counts.
+// 4. After the last exchange nothing is held: no timer, no watch except on the target.
+//
+// Warm-up requests come first, `concurrency` (or one) at a time, and are not recorded; the
+// measurement begins when all of them have ended.
+//
+// Files: traffic_core.cpp (when requests start), traffic_session.cpp (how they go on and end).
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "actors/traffic/arrivals.hpp"
+#include "actors/traffic/chunk_counter.hpp"
+#include "actors/traffic/prompt_maker.hpp"
+#include "actors/traffic/traffic_messages.hpp"
+#include "actors/traffic/traffic_report.hpp"
+#include "runtime/actor/actor.hpp"
+
+namespace troupe {
+
+class TrafficCore {
+ public:
+  using Accepts = TrafficProtocol;
+  struct Args {
+    TrafficPlan plan;
+    std::shared_ptr<const PromptMaker> prompts;
+    ActorRef target;    ///< nobody: wait for GatewayStarted
+    ActorRef observer;  ///< gets TrafficProgress and TrafficEnded; may be nobody
+  };
+  static constexpr const char* kKind = "traffic";
+  /// Starts that wait for a free place in an open loop with a bound on concurrency.
+  static constexpr std::size_t kBacklogMax = 1u << 20;
+
+  explicit TrafficCore(const Args& args);
+
+  void on(const Started&, Context& context, Effects& out);
+  void on(const GatewayStarted& started, Context& context, Effects& out);
+  void on(const SessionAdopted& adopted, Context& context, Effects& out);
+  void on(const SessionRespond& answer, Context& context, Effects& out);
+  void on(const SessionBegin& begin, Context& context, Effects& out);
+  void on(const SessionWrite& write, Context& context, Effects& out);
+  void on(const SessionEnd& end, Context& context, Effects& out);
+  void on(const SessionCut& cut, Context& context, Effects& out);
+  void on(const TimerFired& fired, Context& context, Effects& out);
+  void on(const Down& down, Context& context, Effects& out);
+  void on(const Undeliverable& lost, Context& context, Effects& out);
+  void on(const Drain& drain, Context& context, Effects& out);
+
+  const char* phase() const;
+  std::string describe() const;
+  bool ended() const { return phase_ == Phase::kEnded; }
+  std::uint32_t live() const { return static_cast<std::uint32_t>(exchanges_.size()); }
+  std::uint64_t started() const { return started_; }
+  const TrafficReport& report() const { return report_; }
+
+ private:
+  enum class Phase : std::uint8_t { kWaiting, kWarmup, kMeasuring, kEnded };
+  enum TimerKind : std::uint32_t {
+    kArrival = 1,
+    kCancel,
+    kTimeout,
+    kReader,
+    kDurationOver,
+    kProgress
+  };
+
+  struct Exchange {
+    ExchangeRecord record;
+    Draw draw;
+    bool measured = true;
+    ActorRef target;
+    ActorRef request;  ///< nobody: not adopted yet
+    ActorRef streams;
+    std::uint64_t bytes = 0;          ///< written to it
+    std::uint64_t bytes_drained = 0;  ///< as told to the streams
+    bool reads = true;
+    std::unique_ptr<ChunkCounter> counter;  ///< if tokens must be counted from bytes
+  };
+
+  // When requests start (traffic_core.cpp).
+  void begin(Context& context, Effects& out);
+  void begin_measuring(Context& context, Effects& out);
+  /// Starts what may start now, and ends the run if nothing is left.
+  void proceed(Context& context, Effects& out);
+  void fill_warmup(Context& context, Effects& out);
+  void fill_closed_loop(Context& context, Effects& out);
+  void take_arrivals(Context& context, Effects& out);
+  void fill_from_backlog(Context& context, Effects& out);
+  bool has_room() const;
+  bool may_start(Time at) const;
+  bool over(Time now) const;
+  void start(Time intended, bool measured, Context& context, Effects& out);
+  void finish(Effects& out);
+  void report_progress(Context& context, Effects& out);
+
+  // How they go on (traffic_session.cpp).
+  Exchange* find(std::uint64_t number);
+  void take_tokens(Exchange& exchange, std::uint32_t tokens, Time now);
+  void tell_drained(std::uint64_t number, Exchange& exchange, Effects& out);
+  void leave(std::uint64_t number, Outcome outcome, const char* why, Context& context,
+             Effects& out);
+  void lose_target(const ActorRef& target, Context& context, Effects& out);
+  void conclude(std::uint64_t number, Outcome outcome, std::string error, Context& context,
+                Effects& out);
+
+  Args args_;
+  Arrivals arrivals_;
+  Rng prompt_rng_;
+  TrafficReport report_;
+  Phase phase_ = Phase::kWaiting;
+  ActorRef target_;
+  std::map<std::uint64_t, Exchange> exchanges_;
+  std::map<ActorRef, std::uint64_t> by_request_;
+  std::deque<Time> backlog_;  ///< intended starts that wait for room
+  std::uint64_t next_exchange_ = 0;
+  std::uint64_t started_ = 0;  ///< measured ones, started or in the backlog
+  std::uint32_t warmups_started_ = 0;
+  Time measuring_since_;
+  Time next_arrival_;
+};
+
+}  // namespace troupe

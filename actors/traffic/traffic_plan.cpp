@@ -1,0 +1,75 @@
+#include "actors/traffic/traffic_plan.hpp"
+
+#include <cstdlib>
+
+namespace troupe {
+
+namespace {
+
+Error invalid(std::string message) {
+  return Error{Code::kInvalid, std::move(message)};
+}
+
+std::string entry(const char* name, const std::optional<Duration>& limit) {
+  if (!limit) return {};
+  std::string number = std::to_string(limit->milliseconds());
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.back() == '.') number.pop_back();
+  return std::string(name) + ":" + number + " ";
+}
+
+bool share(double value) {
+  return value >= 0 && value <= 1;
+}
+
+}  // namespace
+
+std::string Slo::text() const {
+  std::string all = entry("ttft", ttft) + entry("tpot", tpot) + entry("e2el", e2el);
+  if (!all.empty()) all.pop_back();
+  return all;
+}
+
+Result<Slo> parse_slo(std::string_view text) {
+  Slo slo;
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    const std::string word(text.substr(0, space));
+    text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
+    if (word.empty()) continue;
+    const std::size_t colon = word.find(':');
+    const std::string name = word.substr(0, colon);
+    std::optional<Duration>* limit = name == "ttft"   ? &slo.ttft
+                                     : name == "tpot" ? &slo.tpot
+                                     : name == "e2el" ? &slo.e2el
+                                                      : nullptr;
+    const std::string number = colon == std::string::npos ? "" : word.substr(colon + 1);
+    char* end = nullptr;
+    const double ms = std::strtod(number.c_str(), &end);
+    if (limit == nullptr || number.empty() || *end != '\0' || !(ms > 0) || ms > 1e9) {
+      return invalid("'" + word + "' is no objective; write ttft:MS, tpot:MS or e2el:MS");
+    }
+    *limit = from_seconds(ms / 1000);
+  }
+  return slo;
+}
+
+Status check_plan(const TrafficPlan& plan) {
+  if (plan.concurrency == 0 && !(plan.request_rate > 0)) {
+    return invalid("say how much load: a concurrency, a request rate, or both");
+  }
+  if (plan.request_rate < 0) return invalid("the request rate is above 0");
+  if (!(plan.burstiness > 0)) return invalid("the burstiness is above 0; 1 is Poisson");
+  if (plan.num_requests == 0 && plan.duration.value <= 0) {
+    return invalid("say when to end: a number of requests, a duration, or both");
+  }
+  if (plan.isl == 0 || plan.osl == 0) return invalid("prompts and answers have at least one token");
+  if (plan.isl_stddev < 0 || plan.osl_stddev < 0) {
+    return invalid("a standard deviation is not below 0");
+  }
+  if (!share(plan.cancel_rate)) return invalid("the cancel rate is a share from 0 to 1");
+  if (!share(plan.slow_readers)) return invalid("the share of slow readers is from 0 to 1");
+  return ok_status();
+}
+
+}  // namespace troupe
