@@ -60,13 +60,10 @@ void Toy::on(const Act& act, Context& context, Effects& out) {
     case kTwoTimers:
       out.timer({2, 1}, context.now);
       return out.timer({2, 1}, context.now + milliseconds(30));
-    case kCancelRace:
-      out.timer({3, act.number}, context.now);
-      out.send(context.self,
-               make_message<Act>(std::uint64_t{kBlock}, std::uint64_t{20}, ActorRef{}));
-      out.send(context.self, make_message<Act>(std::uint64_t{1000}, act.number, ActorRef{}));
-      return;
-    case 1000:
+    case kLateTimer:
+      return out.timer({3, act.number}, context.now + milliseconds(50));
+    case kLateCancel:
+      sleep_ms(100);
       return out.cancel_timer({3, act.number});
     case kBlock:
       return sleep_ms(act.number);

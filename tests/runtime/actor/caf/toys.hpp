@@ -13,6 +13,7 @@
 
 #include "runtime/actor/supervisor.hpp"
 #include "runtime/actor/system.hpp"
+#include "runtime/actor/timer_service.hpp"
 
 namespace troupe::toys {
 
@@ -34,32 +35,27 @@ inline std::size_t thread_count() {
   return count;
 }
 
-/// An endpoint that keeps what it got.
+/// An endpoint that keeps what it got. May end before its system does.
 class Inbox {
  public:
   explicit Inbox(ActorSystem& system)
-      : ref_(system.open_endpoint([this](const Envelope& envelope) {
-          std::lock_guard lock(mutex_);
-          got_.push_back(envelope);
-          changed_.notify_all();
+      : ref_(system.open_endpoint([box = box_](const Envelope& envelope) {
+          std::lock_guard lock(box->mutex);
+          box->got.push_back(envelope);
+          box->changed.notify_all();
         })) {}
 
   const ActorRef& ref() const { return ref_; }
-  std::size_t size() {
-    std::lock_guard lock(mutex_);
-    return got_.size();
-  }
   /// The first M from position `skip` on, or nothing after 10 s.
   template <class M>
   std::optional<M> wait(std::size_t skip = 0) {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(box_->mutex);
     std::optional<M> found;
-    changed_.wait_for(lock, std::chrono::seconds(10), [&] {
+    box_->changed.wait_for(lock, std::chrono::seconds(10), [&] {
       std::size_t left = skip;
-      for (const auto& envelope : got_) {
+      for (const auto& envelope : box_->got) {
         const M* message = envelope.message.as<M>();
-        if (message == nullptr) continue;
-        if (left-- > 0) continue;
+        if (message == nullptr || left-- > 0) continue;
         found = *message;
         return true;
       }
@@ -69,16 +65,19 @@ class Inbox {
   }
   template <class M>
   std::size_t count() {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(box_->mutex);
     std::size_t total = 0;
-    for (const auto& envelope : got_) total += envelope.message.as<M>() != nullptr ? 1 : 0;
+    for (const auto& envelope : box_->got) total += envelope.message.as<M>() != nullptr ? 1 : 0;
     return total;
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<Envelope> got_;
+  struct Box {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<Envelope> got;
+  };
+  std::shared_ptr<Box> box_ = std::make_shared<Box>();
   ActorRef ref_;
 };
 
@@ -120,12 +119,12 @@ enum What : std::uint64_t {
   kEndChild,    ///< the last child
   kTimer,       ///< tag 1 in `number` ms
   kTwoTimers,   ///< tag 1 in 1 ms, replaced by 5 ms at once
-  kCancelRace,  ///< a timer that is due now, then blocks until it fired, then cancels it
+  kLateTimer,   ///< tag 3 in 50 ms
+  kLateCancel,  ///< sleeps until that timer's mail has queued, then cancels it
   kBlock,       ///< sleeps `number` ms
   kLaunch,      ///< op `number` on stream 0
   kCancelOp,    ///< op `number`
   kCompute,     ///< a job of `number` ms
-  kSlowStop,    ///< blocks `number` ms in its own end
   kRandom,      ///< tells a number of its rng
 };
 
