@@ -72,10 +72,11 @@ std::span<const float> Sampler::with_bias(std::span<const float> logits,
 }
 
 void Sampler::weigh(std::span<const float> logits, float max, double temperature) {
-  const float scale = static_cast<float>(1.0 / temperature);
+  // The bound keeps 0 * scale at 0 for temperatures near 0.
+  const auto scale = static_cast<float>(std::min(1.0 / temperature, 1e30));
   weights_.resize(logits.size());
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    const float exponent = logits[i] == max ? 0.0F : (logits[i] - max) * scale;
+    const float exponent = (logits[i] - max) * scale;
     weights_[i] = exponent < kNegligible ? 0.0F : std::exp(exponent);
   }
 }
@@ -104,18 +105,32 @@ std::size_t Sampler::sort_candidates(std::size_t sorted, std::size_t wanted) {
   return wanted;
 }
 
-std::uint32_t Sampler::draw_from_likeliest(const SamplingParams& params, double uniform) {
-  order_.resize(weights_.size());
-  std::iota(order_.begin(), order_.end(), 0u);
-  std::size_t count = order_.size();
-  double total = 0;
-  if (params.top_k > 0 && params.top_k < count) {
-    count = params.top_k;
-    std::nth_element(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count),
-                     order_.end(), more_likely(weights_));
-    order_.resize(count);
+/// Fills order_ with all that can be drawn, in any order; returns their mass as top_p sees it.
+double Sampler::collect_candidates(const SamplingParams& params) {
+  if (params.top_k > 0 && params.top_k < weights_.size()) {
+    order_.resize(weights_.size());
+    std::iota(order_.begin(), order_.end(), 0u);
+    const auto end = order_.begin() + static_cast<std::ptrdiff_t>(params.top_k);
+    std::nth_element(order_.begin(), end, order_.end(), more_likely(weights_));
+    order_.erase(end, order_.end());
+    double total = 0;
+    for (const std::uint32_t id : order_) total += weights_[id];
+    return total;
   }
-  for (const std::uint32_t id : order_) total += weights_[id];
+  double total = 0;
+  for (const float weight : weights_) total += weight;
+  // All tokens below this weight together have less than the share that top_p leaves out.
+  const double least = (1 - params.top_p) * total / static_cast<double>(weights_.size());
+  order_.clear();
+  for (std::uint32_t id = 0; id < weights_.size(); ++id) {
+    if (weights_[id] >= least) order_.push_back(id);
+  }
+  return total;
+}
+
+std::uint32_t Sampler::draw_from_likeliest(const SamplingParams& params, double uniform) {
+  const double total = collect_candidates(params);
+  const std::size_t count = order_.size();
   const double wanted = params.top_p >= 1 ? total : params.top_p * total;
   std::size_t sorted = 0;
   std::size_t kept = 0;

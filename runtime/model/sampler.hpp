@@ -41,6 +41,7 @@ class Sampler {
   std::span<const float> with_bias(std::span<const float> logits, const SamplingParams& params);
   void weigh(std::span<const float> logits, float max, double temperature);
   std::uint32_t draw_from_all(const SamplingParams& params, double uniform) const;
+  double collect_candidates(const SamplingParams& params);
   std::uint32_t draw_from_likeliest(const SamplingParams& params, double uniform);
   std::size_t sort_candidates(std::size_t sorted, std::size_t wanted);
   void add_logprobs(std::span<const float> logits, float max, std::int32_t count, Sampled& out);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "runtime/base/rng.hpp"
 #include "runtime/recipe/bpe_merges.hpp"
@@ -126,15 +126,15 @@ TEST(BpeMerges, long_and_short_words_follow_the_same_rule) {
   }
 }
 
-TEST(Tokenizer, a_megabyte_of_one_word_is_not_quadratic) {
+TEST(Tokenizer, a_very_long_word_is_not_quadratic) {
   const auto tokenizer = small();
-  const auto start = std::chrono::steady_clock::now();
-  const auto ids = tokenizer->encode(std::string(1'000'000, 'a'));
-  const auto spaces = tokenizer->encode(std::string(1'000'000, ' ') + "1");
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  EXPECT_EQ(ids.size(), 125'000u);
-  EXPECT_EQ(spaces.size(), 1'000'001u);
-  EXPECT_LT(took.count(), 20.0);  // quadratic would be hours; sanitizers and shared cores are slow
+  const std::clock_t start = std::clock();
+  const auto ids = tokenizer->encode(std::string(400'000, 'a'));
+  const auto spaces = tokenizer->encode(std::string(400'000, ' ') + "1");
+  const double cpu_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_EQ(ids.size(), 50'000u);
+  EXPECT_EQ(spaces.size(), 400'001u);
+  EXPECT_LT(cpu_seconds, 30.0);  // 0.3 in a release build, quadratic is minutes also there
 }
 
 TEST(Tokenizer, a_vocabulary_that_contradicts_itself_is_refused) {
