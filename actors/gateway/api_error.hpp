@@ -1,21 +1,18 @@
-// Errors as API clients expect them: an HTTP status and OpenAI's error object.
+// Errors as whole answers: the recipe's error object behind a status and the headers that go with
+// it.
 #pragma once
 
 #include <string>
 
 #include "actors/gateway/session_messages.hpp"
-#include "runtime/base/result.hpp"
+#include "runtime/recipe/api_error.hpp"
 
 namespace troupe {
 
-/// 400 for what the client must change, 404, 503 and 504 for what may go right later, else 500.
-std::uint16_t http_status(Code code);
-
-/// {"error":{"message","type","param","code"}}
-std::string error_body(Code code, std::string_view message);
-
-/// The whole answer; kUnavailable adds Retry-After.
-SessionRespond error_response(std::uint64_t exchange, Code code, std::string_view message,
+/// 503 and 429 carry Retry-After, in whole seconds.
+SessionRespond error_response(std::uint64_t exchange, const ApiError& error,
+                              Duration retry_after = seconds(1));
+SessionRespond error_response(std::uint64_t exchange, Code code, std::string message,
                               Duration retry_after = seconds(1));
 
 }  // namespace troupe

@@ -1,32 +1,11 @@
 #include "actors/gateway/gateway_core.hpp"
 
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
 #include "actors/gateway/api_error.hpp"
+#include "runtime/recipe/chat_events.hpp"
 
 namespace troupe {
 
 namespace {
-
-std::string models_body(const std::vector<std::string>& models) {
-  rapidjson::StringBuffer buffer;
-  rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
-  json.StartObject();
-  json.Key("object"), json.String("list");
-  json.Key("data"), json.StartArray();
-  for (const auto& name : models) {
-    json.StartObject();
-    json.Key("id"), json.String(name.c_str());
-    json.Key("object"), json.String("model");
-    json.Key("created"), json.Int64(0);
-    json.Key("owned_by"), json.String("troupe");
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
-  return {buffer.GetString(), buffer.GetSize()};
-}
 
 bool known_path(const std::string& path) {
   for (const char* known : {"/v1/chat/completions", "/v1/models", "/health", "/live", "/liveness",
@@ -78,21 +57,19 @@ void GatewayCore::answer_health(const HttpArrived& arrived, bool readiness, Effe
 
 void GatewayCore::not_found(const HttpArrived& arrived, std::uint16_t status, Effects& out) {
   const std::string what = arrived.method + " " + arrived.path.substr(0, 200);
-  SessionRespond response;
-  response.exchange = arrived.exchange;
-  response.status = status;
-  response.headers.emplace_back("content-type", "application/json");
-  response.body =
-      error_body(Code::kInvalid, status == 404 ? "there is no " + what
-                                               : "the method does not fit the path: " + what);
-  out.send(arrived.session, make_message<SessionRespond>(std::move(response)));
+  ApiError error;
+  error.status = status;
+  error.type = "invalid_request_error";
+  error.code = status == 404 ? "not_found" : "method_not_allowed";
+  error.message = (status == 404 ? "there is no " : "the method does not fit the path: ") + what;
+  out.send(arrived.session, make_message<SessionRespond>(error_response(arrived.exchange, error)));
 }
 
 void GatewayCore::refuse(const HttpArrived& arrived, Code code, std::string_view message,
                          Effects& out) {
   out.count("troupe_requests_refused_total", 1, std::string(to_string(code)));
   out.send(arrived.session, make_message<SessionRespond>(error_response(
-                                arrived.exchange, code, message, args_.retry_after)));
+                                arrived.exchange, code, std::string(message), args_.retry_after)));
 }
 
 void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& out) {

@@ -52,14 +52,16 @@ void RankTable::release(const ActorRef& owner) {
   placed_.erase(at);
 }
 
-std::vector<std::string> RankTable::models() const {
-  std::set<std::string> names;
+std::vector<ModelEntry> RankTable::models() const {
+  std::map<std::string, std::uint64_t> contexts;
   for (const auto& [ref, rank] : ranks_) {
     for (const auto& name : rank.joined.models) {
-      if (!name.ends_with("/*")) names.insert(name);
+      if (!name.ends_with("/*")) contexts[name] = rank.joined.context_max;
     }
   }
-  return {names.begin(), names.end()};
+  std::vector<ModelEntry> entries;
+  for (const auto& [name, context] : contexts) entries.push_back({name, 0, context});
+  return entries;
 }
 
 std::uint64_t RankTable::capacity() const {

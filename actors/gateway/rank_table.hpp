@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/gateway/gateway_messages.hpp"
+#include "runtime/recipe/chat_events.hpp"
 
 namespace troupe {
 
@@ -26,7 +27,7 @@ class RankTable {
   void release(const ActorRef& owner);
 
   /// Names to list: no patterns.
-  std::vector<std::string> models() const;
+  std::vector<ModelEntry> models() const;
   std::size_t size() const { return ranks_.size(); }
   std::uint64_t capacity() const;
 

@@ -51,6 +51,7 @@ struct HttpArrived {
   std::string body;
   Time arrived;  ///< of this node's clock
   std::optional<SimulatedPrompt> simulated;
+  std::int64_t unix_seconds = 0;  ///< wall clock of the arrival, for `created`; 0 in simulation
   static void fields(auto& self, auto&& visit) {
     visit("exchange", self.exchange);
     visit("session", self.session);
@@ -60,6 +61,7 @@ struct HttpArrived {
     visit("body", self.body);
     visit("arrived", self.arrived);
     visit("simulated", self.simulated);
+    visit("unix_seconds", self.unix_seconds);
   }
 };
 

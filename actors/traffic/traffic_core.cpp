@@ -21,15 +21,20 @@ TrafficCore::TrafficCore(const Args& args)
 void TrafficCore::on(const Started&, Context& context, Effects& out) {
   if (!target_) return;
   out.watch(target_);
-  begin(context, out);
+  approach(context, out);
 }
 
 void TrafficCore::on(const GatewayStarted& told, Context& context, Effects& out) {
   if (told.gateway == target_) return;
   target_ = told.gateway;
   out.watch(target_);
-  if (phase_ == Phase::kWaiting) return begin(context, out);
+  if (phase_ == Phase::kWaiting) return approach(context, out);
   proceed(context, out);
+}
+
+void TrafficCore::approach(Context& context, Effects& out) {
+  if (args_.start_after.value > 0) return out.timer({kStart, 0}, context.now + args_.start_after);
+  begin(context, out);
 }
 
 void TrafficCore::begin(Context& context, Effects& out) {
@@ -191,6 +196,8 @@ void TrafficCore::on(const TimerFired& fired, Context& context, Effects& out) {
         tell_drained(fired.tag.key, *exchange, out);
       }
       return;
+    case kStart:
+      return begin(context, out);
     case kDurationOver:
       break;
     case kProgress:

@@ -39,8 +39,9 @@ class TrafficCore {
   struct Args {
     TrafficPlan plan;
     std::shared_ptr<const PromptMaker> prompts;
-    ActorRef target;    ///< nobody: wait for GatewayStarted
-    ActorRef observer;  ///< gets TrafficProgress and TrafficEnded; may be nobody
+    ActorRef target;       ///< nobody: wait for GatewayStarted
+    Duration start_after;  ///< from knowing the target to the first request
+    ActorRef observer;     ///< gets TrafficProgress and TrafficEnded; may be nobody
   };
   static constexpr const char* kKind = "traffic";
   /// Starts that wait for a free place in an open loop with a bound on concurrency.
@@ -75,6 +76,7 @@ class TrafficCore {
     kCancel,
     kTimeout,
     kReader,
+    kStart,
     kDurationOver,
     kProgress
   };
@@ -93,6 +95,7 @@ class TrafficCore {
   };
 
   // When requests start (traffic_core.cpp).
+  void approach(Context& context, Effects& out);
   void begin(Context& context, Effects& out);
   void begin_measuring(Context& context, Effects& out);
   /// Starts what may start now, and ends the run if nothing is left.

@@ -28,6 +28,7 @@ struct RowSampling {
   std::int32_t top_k = 0;    ///< 0: all
   std::uint64_t seed = 0;
   std::int32_t logprobs = -1;  ///< -1: none; n: the chosen token's and the n likeliest
+  std::vector<std::pair<TokenId, float>> bias;  ///< added to these tokens' logits
   static void fields(auto& self, auto&& visit) {
     visit("temperature", self.temperature);
     visit("top_p", self.top_p);
@@ -35,6 +36,7 @@ struct RowSampling {
     visit("top_k", self.top_k);
     visit("seed", self.seed);
     visit("logprobs", self.logprobs);
+    visit("bias", self.bias);
   }
 };
 
