@@ -15,11 +15,15 @@ struct CafHandle {
   caf::actor_system* system;
 };
 
-/// Changes CAF's configuration before its actor system is made: loads modules, sets options.
+/// Takes part in the life of CAF's actor system; outlives it.
 class CafSetup {
  public:
   virtual ~CafSetup() = default;
+  /// Before the actor system is made: loads modules, sets options.
   virtual void configure(caf::actor_system_config& config) = 0;
+  /// All our actors have ended and CAF's actor system is about to: what the setup's owner spawned
+  /// in it must end now. May wait, but not long.
+  virtual void closing() = 0;
 };
 
 }  // namespace troupe

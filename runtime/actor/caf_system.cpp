@@ -97,7 +97,11 @@ caf::actor_system_config& configured(caf::actor_system_config& config,
 
 class CafEngine final : public Engine {
  public:
-  explicit CafEngine(const SystemOptions& options) : system_(configured(config_, options)) {}
+  explicit CafEngine(const SystemOptions& options)
+      : setup_(options.caf), system_(configured(config_, options)) {}
+  ~CafEngine() override {
+    if (setup_ != nullptr) setup_->closing();
+  }
 
   HostPtr start(LiveNode& node, Birth birth) override {
     const auto handle = system_.spawn<CafHost, caf::lazy_init + caf::hidden>(node, birth);
@@ -106,6 +110,7 @@ class CafEngine final : public Engine {
   caf::actor_system& system() { return system_; }
 
  private:
+  CafSetup* setup_;
   caf::actor_system_config config_;
   caf::actor_system system_;
 };

@@ -35,24 +35,26 @@ std::uint64_t MessageRegistry::protocol_hash() const {
   return digest.value();
 }
 
+void append_envelope(const Envelope& envelope, std::string& out) {
+  Encoder encoder(out);
+  encoder.put(envelope.from);
+  encoder.put(envelope.to);
+  encoder.put(envelope.message.kind());
+  const std::size_t length_at = out.size();
+  encoder.put(std::uint32_t{0});
+  const std::size_t payload_at = out.size();
+  envelope.message.type().encode(envelope.message.payload(), out);
+  const std::size_t size = out.size() - payload_at;
+  TROUPE_ASSERT(size <= kPayloadMax, "a sender made a payload over kPayloadMax");
+  const auto length = static_cast<std::uint32_t>(size);
+  std::memcpy(out.data() + length_at, &length, sizeof length);
+}
+
 std::string encode_frame(const std::vector<Envelope>& envelopes) {
   TROUPE_ASSERT(envelopes.size() <= kFrameMax, "a frame holds at most kFrameMax envelopes");
   std::string out;
-  Encoder encoder(out);
-  encoder.put(static_cast<std::uint32_t>(envelopes.size()));
-  for (const auto& envelope : envelopes) {
-    encoder.put(envelope.from);
-    encoder.put(envelope.to);
-    encoder.put(envelope.message.kind());
-    const std::size_t length_at = out.size();
-    encoder.put(std::uint32_t{0});
-    const std::size_t payload_at = out.size();
-    envelope.message.type().encode(envelope.message.payload(), out);
-    const std::size_t size = out.size() - payload_at;
-    TROUPE_ASSERT(size <= kPayloadMax, "a sender made a payload over kPayloadMax");
-    const auto length = static_cast<std::uint32_t>(size);
-    std::memcpy(out.data() + length_at, &length, sizeof length);
-  }
+  Encoder(out).put(static_cast<std::uint32_t>(envelopes.size()));
+  for (const auto& envelope : envelopes) append_envelope(envelope, out);
   return out;
 }
 

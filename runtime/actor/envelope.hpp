@@ -52,7 +52,9 @@ class MessageRegistry {
 inline constexpr std::size_t kPayloadMax = 64u << 20;
 inline constexpr std::size_t kFrameMax = 1u << 16;
 
-/// Requires: payloads within kPayloadMax (senders bound them), at most kFrameMax envelopes.
+/// Requires: a payload within kPayloadMax (senders bound them).
+void append_envelope(const Envelope& envelope, std::string& out);
+/// Requires: payloads within kPayloadMax, at most kFrameMax envelopes.
 std::string encode_frame(const std::vector<Envelope>& envelopes);
 Result<std::vector<Envelope>> decode_frame(std::string_view bytes, const MessageRegistry& registry);
 
