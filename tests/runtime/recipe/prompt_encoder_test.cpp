@@ -1,12 +1,12 @@
 #include "runtime/recipe/prompt_encoder.hpp"
 
 #include <gtest/gtest.h>
-#include <rapidjson/document.h>
 
 #include "runtime/model/gguf_vocabulary.hpp"
 #include "runtime/recipe/bpe_tokenizer.hpp"
 #include "runtime/recipe/byte_tokenizer.hpp"
-#include "tests/runtime/recipe/shared_data.hpp"
+#include "tests/runtime/model/smollm2.hpp"
+#include "tests/runtime/recipe/golden_json.hpp"
 
 namespace troupe {
 namespace {
@@ -55,15 +55,15 @@ TEST(PromptEncoder, templates_are_recognized_not_run) {
 
 TEST(PromptEncoder, golden_chat_prompts_have_equal_ids) {
   const auto path = test::shared_path("model/golden_smollm2/golden_fp32.json");
-  TROUPE_NEED_FILE(path, "set TROUPE_SHARED");
-  TROUPE_NEED_FILE(test::smollm2_path(), "troupe model pull smollm2");
+  TROUPE_NEEDS_FILE(path);
+  TROUPE_NEEDS_FILE(test::smollm2_path());
   const auto file = GgufFile::open(test::smollm2_path()).value();
   const auto tokenizer = BpeTokenizer::build(vocabulary_of(*file).value()).value();
   const auto name =
       recognize_prompt_encoder(file->string_value("tokenizer.chat_template").value()).value();
   const auto encoder = find_prompt_encoder(name).value();
   rapidjson::Document golden;
-  golden.Parse(test::read_file(path).c_str());
+  test::parse_file(path, golden);
   int chats = 0;
   for (const auto& row : golden["prompts"].GetArray()) {
     const std::string text = row["prompt"].GetString();

@@ -1,21 +1,18 @@
 // The tokenizer of SmolLM2 against two other implementations, string by string.
 #include <gtest/gtest.h>
-#include <rapidjson/document.h>
 
 #include "runtime/model/gguf_vocabulary.hpp"
 #include "runtime/recipe/bpe_tokenizer.hpp"
-#include "tests/runtime/recipe/shared_data.hpp"
+#include "tests/runtime/model/smollm2.hpp"
+#include "tests/runtime/recipe/golden_json.hpp"
 
 namespace troupe {
 namespace {
 
-constexpr const char* kGetModel = "troupe model pull smollm2";
-constexpr const char* kGetShared = "set TROUPE_SHARED";
-
 class TokenizerGolden : public testing::Test {
  protected:
   void SetUp() override {
-    TROUPE_NEED_FILE(test::smollm2_path(), kGetModel);
+    TROUPE_NEEDS_FILE(test::smollm2_path());
     const auto file = GgufFile::open(test::smollm2_path());
     ASSERT_TRUE(file.ok()) << file.error().message;
     const auto vocabulary = vocabulary_of(**file);
@@ -27,9 +24,8 @@ class TokenizerGolden : public testing::Test {
 
   void load(const std::string& relative) {
     const auto path = test::shared_path(relative);
-    TROUPE_NEED_FILE(path, kGetShared);
-    document_.Parse(test::read_file(path).c_str());
-    ASSERT_FALSE(document_.HasParseError());
+    TROUPE_NEEDS_FILE(path);
+    test::parse_file(path, document_);
   }
 
   static std::string text_of(const rapidjson::Value& row) {
