@@ -64,6 +64,7 @@ void Connection::start() {
 }
 
 void Connection::start_refused(const Refusal& refusal) {
+  refused_ = true;
   refuse(refusal);
   wait_readable();
 }
@@ -72,16 +73,14 @@ void Connection::respond(Response response) {
   if (writer_.begun()) return;
   if (shard_.shared().draining) writer_.forbid_keep_alive();
   writer_.respond(std::move(response));
-  if (!dirty_) shard_.mark_dirty(*this);
-  dirty_ = true;
+  flush_later();
 }
 
 void Connection::begin_stream(int status, const Headers& headers) {
   if (writer_.begun()) return;
   if (shard_.shared().draining) writer_.forbid_keep_alive();
   writer_.begin(status, headers);
-  if (!dirty_) shard_.mark_dirty(*this);
-  dirty_ = true;
+  flush_later();
 }
 
 void Connection::write(std::string_view bytes) {
@@ -92,13 +91,16 @@ void Connection::write(std::string_view bytes) {
     if (writer_.outstanding() + bytes.size() > limits_.outstanding_bytes_max) return cut_over_cap();
   }
   writer_.write(bytes);
-  if (!dirty_) shard_.mark_dirty(*this);
-  dirty_ = true;
+  flush_later();
 }
 
 void Connection::end() {
   if (!writer_.begun() || writer_.ended()) return;
   writer_.end();
+  flush_later();
+}
+
+void Connection::flush_later() {
   if (!dirty_) shard_.mark_dirty(*this);
   dirty_ = true;
 }
@@ -261,7 +263,7 @@ void Connection::close(bool reset) {
   error_code error;
   if (reset) socket_.set_option(boost::asio::socket_base::linger(true, 0), error);
   socket_.close(error);
-  shard_.remove(*this);
+  shard_.remove(*this, refused_);
 }
 
 }  // namespace troupe::http

@@ -66,6 +66,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   AnswerContext answer_context() const;
 
   // connection.cpp
+  void flush_later();
   void wait_writable();
   bool write_out();
   void after_write(std::uint64_t payload_before);
@@ -93,6 +94,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Time probe_at_ = kNever;        ///< after the client's end of stream
   int probes_ = 0;
   bool first_request_ = true;
+  bool refused_ = false;  ///< over connections_max
   bool reading_ = false;
   bool writing_ = false;
   bool watching_reset_ = false;

@@ -31,11 +31,15 @@ void Loop::stop(Job last) {
     context_.stop();
   });
   thread_.join();
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  inbox_.clear();
 }
 
 bool Loop::submit(std::size_t bytes, Job job) {
   {
     const std::lock_guard lock(mutex_);
+    if (stopped_) return true;
     if (inbox_bytes_ + bytes > kInboxBytesMax) return false;
     inbox_bytes_ += bytes;
     inbox_.push_back(std::move(job));

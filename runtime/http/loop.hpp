@@ -12,7 +12,7 @@
 // connections with a deadline each cost one timer, at a precision that suits seconds.
 //
 // Invariants: (1) the inbox holds at most `kInboxBytesMax` of payload; submit() says no beyond
-// that; (2) after stop() returned no job and no handler runs any more.
+// that; (2) after stop() returned no job and no handler runs any more, and jobs are dropped.
 #pragma once
 
 #include <atomic>
@@ -75,6 +75,7 @@ class Loop {
   std::mutex mutex_;
   std::vector<Job> inbox_;
   std::size_t inbox_bytes_ = 0;
+  bool stopped_ = false;
   std::vector<Job> batch_;
   std::thread thread_;
 };

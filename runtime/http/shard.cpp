@@ -35,25 +35,24 @@ void Shard::start() {
 }
 
 void Shard::adopt(boost::asio::ip::tcp::socket socket) {
-  const auto open = shared_.connections_open.fetch_add(1) + 1;
+  const Limits& limits = shared_.limits;
+  const auto refusing = shared_.connections_refusing.load();
+  const bool full = shared_.connections_open.load() - refusing >= limits.connections_max;
   shared_.connections_total.fetch_add(1);
-  const bool rejected = open > shared_.limits.connections_max;
-  if (rejected) shared_.connections_rejected.fetch_add(1);
-  if (open > shared_.limits.connections_max + kRejectedMax) {
-    shared_.connections_open.fetch_sub(1);
-    return;
+  if (full) {
+    shared_.connections_rejected.fetch_add(1);
+    if (refusing >= kRefusingMax) return;
+    shared_.connections_refusing.fetch_add(1);
   }
+  shared_.connections_open.fetch_add(1);
   auto connection = std::make_shared<Connection>(*this, std::move(socket));
   connections_.emplace(connection.get(), connection);
   loop.ensure_tick();
-  if (rejected) {
-    connection->start_refused({503,
-                               "too_many_connections",
-                               "the server has too many connections: try again",
-                               {{"retry-after", "1"}}});
-  } else {
-    connection->start();
-  }
+  if (!full) return connection->start();
+  connection->start_refused({503,
+                             "too_many_connections",
+                             "the server has too many connections: try again",
+                             {{"retry-after", "1"}}});
 }
 
 std::vector<std::shared_ptr<Connection>> Shard::all() const {
@@ -96,7 +95,8 @@ void Shard::mark_dirty(Connection& connection) {
   dirty_.push_back(connection.shared_from_this());
 }
 
-void Shard::remove(Connection& connection) {
+void Shard::remove(Connection& connection, bool refused) {
+  if (refused) shared_.connections_refusing.fetch_sub(1);
   connections_.erase(&connection);
   if (shared_.connections_open.fetch_sub(1) == 1) {
     const std::lock_guard lock(shared_.mutex);

@@ -33,6 +33,7 @@ struct ServerShared {
   std::condition_variable all_closed;
 
   std::atomic<std::uint64_t> connections_open{0};
+  std::atomic<std::uint64_t> connections_refusing{0};  ///< of the open ones: being told 503
   std::atomic<std::uint64_t> connections_total{0};
   std::atomic<std::uint64_t> connections_rejected{0};
   std::atomic<std::uint64_t> requests_total{0};
@@ -46,8 +47,9 @@ struct ServerShared {
 class Shard {
  public:
   static constexpr std::uint64_t kShardsMax = 64;
-  /// Connections over the limit that are being told so at one time; more are closed unheard.
-  static constexpr std::uint64_t kRejectedMax = 256;
+  /// Connections over the limit that are told so at one time; more are closed unheard. With
+  /// several shards both limits may be passed by as many.
+  static constexpr std::uint64_t kRefusingMax = 256;
 
   Shard(ServerShared& shared, std::uint64_t index);
   ~Shard();
@@ -67,7 +69,7 @@ class Shard {
   SessionId open_exchange(Connection& connection);
   void close_exchange(SessionId session);
   void mark_dirty(Connection& connection);
-  void remove(Connection& connection);
+  void remove(Connection& connection, bool refused);
   ServerShared& shared() { return shared_; }
   /// Where a readable socket is read to; its content does not outlive the event.
   std::array<char, 64 * 1024>& scratch() { return scratch_; }
