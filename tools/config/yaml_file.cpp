@@ -118,6 +118,8 @@ class Collector : public YAML::EventHandler {
     level_ = level_ == Level::kSection ? Level::kRoot : Level::kDocument;
   }
 
+  bool has_refused() const { return error_.has_value(); }
+
   Result<std::vector<Entry>> finish() {
     if (error_) return *error_;
     return std::move(entries_);
@@ -190,7 +192,8 @@ Result<std::vector<Entry>> read_yaml(std::string_view name, std::string_view tex
   std::istringstream stream{std::string(text)};
   try {
     YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(collector)) {
+    // yaml-cpp gives empty documents for ever at a token that it cannot place, such as a first ','.
+    while (!collector.has_refused() && parser.HandleNextDocument(collector)) {
     }
   } catch (const YAML::Exception& failure) {
     TROUPE_TRY(collector.finish());

@@ -52,6 +52,7 @@ TEST(YamlFile, ShapesOtherThanSectionsAndKeysAreRefused) {
   expect_part(refusal("node:\n  ? [a]\n  : b\n"), "found a list");
   expect_part(refusal("node.port: 3\n"), "expected a section and a key below it");
   expect_part(refusal("node:\n  port:\n"), "dir/x.yaml:2:3: expected a value, found none");
+  expect_part(refusal(", a\n"), "dir/x.yaml:1:");  // yaml-cpp alone would not end
   expect_part(refusal(std::string(2000, '[')), "dir/x.yaml:1:");
 }
 
