@@ -6,6 +6,9 @@
 #include <exception>
 
 #include "tools/cli/cli.hpp"
+#if TROUPE_WITH_CAF
+#include "tools/node/node_command.hpp"
+#endif
 #include "tools/version/version_command.hpp"
 
 namespace {
@@ -15,6 +18,9 @@ constexpr const char* kAbout =
     "Every flag can also come from the environment (--port is TROUPE_PORT).";
 
 void add_commands(CLI::App& app, int& exit_code) {
+#if TROUPE_WITH_CAF
+  troupe::add_node_command(app, exit_code);
+#endif
   troupe::add_version_command(app, exit_code);
 }
 

@@ -1,0 +1,154 @@
+#include "runtime/observe/metrics.hpp"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <map>
+#include <mutex>
+
+namespace troupe {
+
+namespace {
+
+using Buckets = prometheus::Histogram::BucketBoundaries;
+
+enum class Kind { kCounter, kGauge, kHistogram };
+
+// Buckets: vLLM's (DEFAULTS.md section 3); those a token start at 1 ms, since 10 ms is too coarse
+// above 200 tokens a second.
+const Buckets kFirstToken{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75,
+                          1,     2.5,   5,    7.5,  10,   20,   40,   80,  160,  640, 2560};
+const Buckets kPerToken{0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3,
+                        0.4,   0.5,   0.75,  1,     2.5,  5,     7.5,  10,    20,  40,   80};
+const Buckets kPhase{0.3, 0.5, 0.8, 1,  1.5, 2,   2.5, 5,   10,   15,  20,
+                     30,  40,  50,  60, 120, 240, 480, 960, 1920, 7680};
+
+struct Entry {
+  Kind kind;
+  const char* help;
+  const char* label = nullptr;  ///< name of the label that a note's text fills
+  const Buckets* buckets = nullptr;
+};
+
+const std::map<std::string, Entry>& table() {
+  static const std::map<std::string, Entry> entries{
+      {"vllm:num_requests_running", {Kind::kGauge, "Requests in the batch."}},
+      {"vllm:num_requests_waiting", {Kind::kGauge, "Requests in the rank's queue."}},
+      {"vllm:kv_cache_usage_perc", {Kind::kGauge, "KV blocks in use, 0 to 1."}},
+      {"vllm:num_preemptions_total", {Kind::kCounter, "Rows that gave their KV blocks back."}},
+      {"vllm:prompt_tokens_total", {Kind::kCounter, "Prompt tokens of ended requests."}},
+      {"vllm:generation_tokens_total", {Kind::kCounter, "Tokens generated."}},
+      {"vllm:request_success_total",
+       {Kind::kCounter, "Requests that ended well.", "finished_reason"}},
+      {"vllm:time_to_first_token_seconds",
+       {Kind::kHistogram, "Arrival to first token.", nullptr, &kFirstToken}},
+      {"vllm:inter_token_latency_seconds",
+       {Kind::kHistogram, "Between tokens of a request.", nullptr, &kPerToken}},
+      {"vllm:request_time_per_output_token_seconds",
+       {Kind::kHistogram, "Mean time a token after the first.", nullptr, &kPerToken}},
+      {"vllm:e2e_request_latency_seconds", {Kind::kHistogram, "Arrival to end.", nullptr, &kPhase}},
+      {"vllm:request_queue_time_seconds",
+       {Kind::kHistogram, "In the rank's queue.", nullptr, &kPhase}},
+      {"vllm:request_prefill_time_seconds",
+       {Kind::kHistogram, "Admission to first token.", nullptr, &kPhase}},
+      {"vllm:request_decode_time_seconds",
+       {Kind::kHistogram, "First token to end.", nullptr, &kPhase}},
+      {"troupe_requests_live", {Kind::kGauge, "Request actors alive."}},
+      {"troupe_requests_refused_total", {Kind::kCounter, "Refused at the gateway.", "reason"}},
+      {"troupe_requests_failed_total", {Kind::kCounter, "Ended with an error.", "reason"}},
+      {"troupe_requests_deadline_total", {Kind::kCounter, "Ended by their deadline."}},
+      {"troupe_requests_client_gone_total", {Kind::kCounter, "Their client left."}},
+      {"troupe_rank_rejected_total", {Kind::kCounter, "Rejected by a rank."}},
+      {"troupe_rows_parked_total", {Kind::kCounter, "Parked for a slow client."}},
+      {"troupe_rows_cut_slow_client_total", {Kind::kCounter, "Cut: their client read nothing."}},
+      {"troupe_kv_blocks_orphaned", {Kind::kGauge, "KV blocks held 1 s after their owner's end."}},
+      {"troupe_actor_restarts_total", {Kind::kCounter, "Actors started again after a crash."}},
+      {"troupe_actors", {Kind::kGauge, "Actors alive."}},
+      {"troupe_dead_letters", {Kind::kGauge, "Messages that found nobody."}},
+      {"troupe_actor_mailbox_max", {Kind::kGauge, "Longest mailbox."}},
+      {"troupe_http_connections", {Kind::kGauge, "Open connections."}},
+      {"troupe_device_bubble_ratio", {Kind::kGauge, "Share of busy time that the device idled."}},
+  };
+  return entries;
+}
+
+}  // namespace
+
+struct Metrics::Impl {
+  std::mutex mutex;
+  std::string model_name;
+  prometheus::Registry registry;
+  std::map<std::string, prometheus::Family<prometheus::Counter>*> counters;
+  std::map<std::string, prometheus::Family<prometheus::Gauge>*> gauges;
+  std::map<std::string, prometheus::Family<prometheus::Histogram>*> histograms;
+  std::map<std::uint64_t, std::string> engines;  ///< label value of a noting actor
+
+  Impl(std::string model) : model_name(std::move(model)) {
+    for (const auto& [name, entry] : table()) {
+      switch (entry.kind) {
+        case Kind::kCounter:
+          counters[name] =
+              &prometheus::BuildCounter().Name(name).Help(entry.help).Register(registry);
+          break;
+        case Kind::kGauge:
+          gauges[name] = &prometheus::BuildGauge().Name(name).Help(entry.help).Register(registry);
+          break;
+        case Kind::kHistogram:
+          histograms[name] =
+              &prometheus::BuildHistogram().Name(name).Help(entry.help).Register(registry);
+          break;
+      }
+    }
+  }
+
+  std::map<std::string, std::string> labels(const Entry& entry, std::uint64_t from,
+                                            const std::string& text) {
+    auto at = engines.find(from);
+    if (at == engines.end()) at = engines.emplace(from, std::to_string(engines.size())).first;
+    std::map<std::string, std::string> labels{{"model_name", model_name}};
+    // Gauges of several ranks must not overwrite each other.
+    if (entry.kind == Kind::kGauge) labels["engine"] = at->second;
+    if (entry.label != nullptr) labels[entry.label] = text;
+    return labels;
+  }
+
+  void add(std::uint64_t from, const std::string& name, double value, const std::string& text) {
+    const auto found = table().find(name);
+    TROUPE_ASSERT(found != table().end(), "a metric that the table does not know");
+    const Entry& entry = found->second;
+    switch (entry.kind) {
+      case Kind::kCounter:
+        counters[name]->Add(labels(entry, 0, text)).Increment(value);
+        break;
+      case Kind::kGauge:
+        gauges[name]->Add(labels(entry, from, text)).Set(value);
+        break;
+      case Kind::kHistogram:
+        histograms[name]->Add(labels(entry, 0, text), *entry.buckets).Observe(value);
+        break;
+    }
+  }
+};
+
+Metrics::Metrics(std::string model_name) : impl_(std::make_unique<Impl>(std::move(model_name))) {}
+Metrics::~Metrics() = default;
+
+void Metrics::note(const ActorRef& from, const effect::Note& note) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->add(from.local, note.name, note.value, note.text);
+}
+
+void Metrics::set(const char* name, double value) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->add(0, name, value, {});
+}
+
+std::string Metrics::render() {
+  const std::lock_guard lock(impl_->mutex);
+  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
+}
+
+}  // namespace troupe

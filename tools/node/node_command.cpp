@@ -1,0 +1,97 @@
+#include "tools/node/node_command.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+
+#include "runtime/observe/log.hpp"
+#include "tools/cli/cli.hpp"
+#include "tools/node/node_options.hpp"
+#include "tools/node/serving_node.hpp"
+
+namespace troupe {
+
+namespace {
+
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+/// True if a stop signal came within `wait`.
+bool signalled_within(Duration wait) {
+  const sigset_t signals = stop_signals();
+  timespec time{wait.value / 1'000'000'000, wait.value % 1'000'000'000};
+  return sigtimedwait(&signals, nullptr, &time) > 0;
+}
+
+const char* level_name(config::LogLevel level) {
+  switch (level) {
+    case config::LogLevel::kTrace:
+      return "trace";
+    case config::LogLevel::kDebug:
+      return "debug";
+    case config::LogLevel::kInfo:
+      return "info";
+    case config::LogLevel::kWarn:
+      return "warn";
+    case config::LogLevel::kError:
+      return "error";
+    case config::LogLevel::kOff:
+      return "off";
+  }
+  return "info";
+}
+
+void greet(const ServingNode& node, const config::NodeConfig& config) {
+  std::printf("troupe %s serves %s\n", TROUPE_VERSION, node.about().c_str());
+  if (node.port() != 0) {
+    std::printf("  http://%s:%u/v1/chat/completions\n", config.node.host.c_str(), node.port());
+  }
+  std::printf("  stop with Ctrl-C: running requests get %lld ms to finish\n",
+              static_cast<long long>(config.node.drain_timeout.value / 1'000'000));
+  std::fflush(stdout);
+}
+
+int serve(const config::NodeConfig& config) {
+  // Blocked before any thread starts, so that only the loop below takes them.
+  const sigset_t signals = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  logging::start(level_name(config.node.log_level), config.node.log_json);
+  auto node = ServingNode::start(config);
+  if (!node.ok()) return cli::report(node.error());
+  greet(**node, config);
+  bool asked = false;
+  while (!asked && (*node)->running()) asked = signalled_within(milliseconds(200));
+  if (!asked) logging::error("node", "the root actor has ended; the node stops");
+  logging::info("node", "draining; a second signal ends at once");
+  // The second signal has its default meaning: it ends the process.
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  (*node)->stop(config.node.drain_timeout);
+  return asked ? cli::kOk : cli::kFailure;
+}
+
+}  // namespace
+
+void add_node_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("node", "Start a node: gateway, ranks, or both");
+  auto options = std::make_shared<NodeOptions>(*command);
+  command->callback([options, &exit_code] {
+    auto loaded = options->load();
+    if (!loaded.ok()) {
+      exit_code = cli::report(loaded.error());
+    } else if (options->wants_dump()) {
+      std::fputs(loaded->dump.c_str(), stdout);
+      exit_code = cli::kOk;
+    } else {
+      exit_code = serve(loaded->config);
+    }
+  });
+}
+
+}  // namespace troupe

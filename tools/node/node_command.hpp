@@ -1,0 +1,13 @@
+// `troupe node`: starts a node and serves until SIGINT or SIGTERM.
+//
+// The first signal drains (node.drain_timeout), a second ends at once. Exit code 0 after an
+// asked-for stop, 1 if the node could not start or its root ended by itself.
+#pragma once
+
+#include <CLI/App.hpp>
+
+namespace troupe {
+
+void add_node_command(CLI::App& app, int& exit_code);
+
+}  // namespace troupe

@@ -1,0 +1,145 @@
+#include "tools/node/serving_node.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "runtime/observe/log.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// After a drain: time for what is left to end, and for the last bytes to leave.
+constexpr Duration kForce = seconds(5);
+constexpr Duration kHttpClose = seconds(2);
+
+bool has_role(const config::NodeConfig& config, std::string_view role) {
+  const auto& roles = config.node.roles;
+  return std::find(roles.begin(), roles.end(), role) != roles.end();
+}
+
+http::Limits http_limits(const config::NodeConfig& config) {
+  http::Limits limits;
+  limits.header_bytes_max = config.gateway.max_header_bytes.value;
+  limits.body_bytes_max = config.gateway.max_body_bytes.value;
+  limits.connections_max = static_cast<std::size_t>(config.gateway.max_connections);
+  limits.header_timeout = config.gateway.header_timeout;
+  limits.write_timeout = config.gateway.write_timeout;
+  limits.idle_timeout = config.gateway.keepalive_timeout;
+  // The stream table parks a row above its soft bound; this cut is the backstop.
+  limits.outstanding_bytes_max = 4 * config.gateway.stream_buffer_bytes.value;
+  return limits;
+}
+
+}  // namespace
+
+/// Metrics to the registry, lines to the log.
+class ServingNode::Notes final : public NoteSink {
+ public:
+  explicit Notes(Metrics& metrics) : metrics_(metrics) {}
+  void note(Time, const ActorRef& from, const effect::Note& note) override {
+    switch (note.kind) {
+      case effect::NoteKind::kInfo:
+        return logging::info(note.name, note.text);
+      case effect::NoteKind::kWarning:
+        return logging::warn(note.name, note.text);
+      case effect::NoteKind::kCount:
+      case effect::NoteKind::kGauge:
+      case effect::NoteKind::kObserve:
+        return metrics_.note(from, note);
+    }
+  }
+
+ private:
+  Metrics& metrics_;
+};
+
+ServingNode::ServingNode(const config::NodeConfig& config) : config_(config) {}
+
+Result<std::unique_ptr<ServingNode>> ServingNode::start(const config::NodeConfig& config) {
+  std::unique_ptr<ServingNode> node(new ServingNode(config));
+  TROUPE_TRY(node->build());
+  return node;
+}
+
+ServingNode::~ServingNode() {
+  stop(Duration());
+}
+
+Status ServingNode::build() {
+  with_gateway_ = has_role(config_, "gateway");
+  TROUPE_TRY_ASSIGN(engines_, build_engines(config_, has_role(config_, "rank")));
+  about_ = engines_.about;
+  metrics_ = std::make_unique<Metrics>(engines_.models.front().name);
+  notes_ = std::make_unique<Notes>(*metrics_);
+  SystemOptions options;
+  options.seed = std::random_device{}();
+  options.notes = notes_.get();
+  for (const auto& device : engines_.devices) options.devices.push_back(device.get());
+  system_ = std::make_unique<ActorSystem>(std::move(options));
+  if (with_gateway_) {
+    host_ = std::make_unique<HttpHost>(*system_, [this] { return render_metrics(); });
+    TROUPE_TRY(listen());
+  }
+  root_ = system_->spawn_root<NodeCore>(NodeCore::kName, root_args());
+  return ok_status();
+}
+
+Status ServingNode::listen() {
+  TROUPE_TRY_ASSIGN(server_, http::Server::listen(config_.node.host,
+                                                  static_cast<std::uint16_t>(config_.node.port),
+                                                  http_limits(config_), *host_));
+  host_->attach(*server_);
+  return ok_status();
+}
+
+NodeCore::Args ServingNode::root_args() {
+  NodeCore::Args args;
+  args.with_gateway = with_gateway_;
+  args.gateway.requests_max =
+      static_cast<std::uint32_t>(config_.gateway.max_queue) +
+      static_cast<std::uint32_t>(config_.engine.max_num_seqs) *
+          static_cast<std::uint32_t>(std::max<std::int64_t>(1, config_.engine.ranks));
+  args.gateway.request_timeout = config_.gateway.request_timeout;
+  args.gateway.retry_after = config_.gateway.retry_after;
+  args.gateway.version = TROUPE_VERSION;
+  args.gateway.preparer =
+      std::make_shared<const ChatPreparer>(engines_.models, "troupe-" TROUPE_VERSION);
+  args.streams.buffer_max = config_.gateway.stream_buffer_bytes;
+  args.streams.park_max = config_.gateway.park_timeout;
+  args.ranks = engines_.ranks;
+  if (host_) args.front = host_->endpoint();
+  return args;
+}
+
+std::string ServingNode::render_metrics() {
+  std::uint64_t longest = 0;
+  for (const auto& actor : system_->list()) longest = std::max(longest, actor.mailbox);
+  metrics_->set("troupe_actors", static_cast<double>(system_->actor_count()));
+  metrics_->set("troupe_dead_letters", static_cast<double>(system_->dead_letters()));
+  metrics_->set("troupe_actor_mailbox_max", static_cast<double>(longest));
+  metrics_->set("troupe_http_connections", static_cast<double>(server_->stats().connections_open));
+  return metrics_->render();
+}
+
+std::uint16_t ServingNode::port() const {
+  return server_ ? server_->port() : 0;
+}
+
+bool ServingNode::running() const {
+  return system_->alive(root_);
+}
+
+void ServingNode::stop(Duration drain) {
+  if (stopped_ || !system_) return;
+  stopped_ = true;
+  if (server_) server_->stop_accepting();
+  const Status ended = system_->shutdown(drain, kForce);
+  if (!ended.ok()) logging::error("shutdown", to_string(ended.error()));
+  for (std::size_t i = 0; i < engines_.devices.size(); ++i) {
+    engines_.devices[i]->close_stream(engines_.ranks[i].args.stream.stream);
+  }
+  if (server_) server_->shutdown(kHttpClose);
+}
+
+}  // namespace troupe

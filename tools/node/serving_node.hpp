@@ -1,0 +1,59 @@
+// A node of this process: devices, actors, HTTP, metrics, from a configuration to an ordered stop.
+//
+// Used by `troupe node`, by `troupe chat` when it starts a node of its own, and by tests.
+//
+// Start: engines (checked first) → actor system → root actor → HTTP. Stop: HTTP refuses, the root
+// drains, actors end (children before parents), streams close, HTTP closes; every stage has a
+// deadline, so that stop always ends.
+//
+// Threads: start, stop and the destructor from one thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "actors/gateway/http_host.hpp"
+#include "runtime/observe/metrics.hpp"
+#include "tools/config/node_config.hpp"
+#include "tools/node/engines.hpp"
+
+namespace troupe {
+
+class ServingNode {
+ public:
+  static Result<std::unique_ptr<ServingNode>> start(const config::NodeConfig& config);
+  ~ServingNode();
+
+  std::uint16_t port() const;  ///< 0 without a gateway
+  const std::string& about() const { return about_; }
+  /// False: the root actor has ended by itself, by a drain or because a child crashed again and
+  /// again.
+  bool running() const;
+  ActorSystem& system() { return *system_; }
+  const ActorRef& root() const { return root_; }
+  /// Drains for at most `drain`, then ends what is left.
+  void stop(Duration drain);
+
+ private:
+  class Notes;
+  explicit ServingNode(const config::NodeConfig& config);
+  Status build();
+  Status listen();
+  NodeCore::Args root_args();
+  std::string render_metrics();
+
+  const config::NodeConfig config_;
+  std::string about_;
+  bool with_gateway_ = false;
+  Engines engines_;
+  std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<Notes> notes_;
+  std::unique_ptr<ActorSystem> system_;
+  std::unique_ptr<HttpHost> host_;
+  std::unique_ptr<http::Server> server_;
+  ActorRef root_;
+  bool stopped_ = false;
+};
+
+}  // namespace troupe
