@@ -52,6 +52,9 @@ void greet(const ServingNode& node, const config::NodeConfig& config) {
   if (node.port() != 0) {
     std::printf("  http://%s:%u/v1/chat/completions\n", config.node.host.c_str(), node.port());
   }
+  if (node.admin_port() != 0) {
+    std::printf("  troupe admin --url http://127.0.0.1:%u top\n", node.admin_port());
+  }
   std::printf("  stop with Ctrl-C: running requests get %lld ms to finish\n",
               static_cast<long long>(config.node.drain_timeout.value / 1'000'000));
   std::fflush(stdout);
@@ -68,12 +71,13 @@ int serve(const config::NodeConfig& config) {
   greet(**node, config);
   bool asked = false;
   while (!asked && (*node)->running()) asked = signalled_within(milliseconds(200));
-  if (!asked) logging::error("node", "the root actor has ended; the node stops");
-  logging::info("node", "draining; a second signal ends at once");
+  const bool drained = (*node)->drained();
+  if (!asked && !drained) logging::error("node", "the root actor has ended; the node stops");
+  if (asked) logging::info("node", "draining; a second signal ends at once");
   // The second signal has its default meaning: it ends the process.
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   (*node)->stop(config.node.drain_timeout);
-  return asked ? cli::kOk : cli::kFailure;
+  return asked || drained ? cli::kOk : cli::kFailure;
 }
 
 }  // namespace

@@ -69,7 +69,6 @@ ServingNode::~ServingNode() {
 Status ServingNode::build() {
   with_gateway_ = has_role(config_, "gateway");
   TROUPE_TRY_ASSIGN(engines_, build_engines(config_, has_role(config_, "rank")));
-  about_ = engines_.about;
   metrics_ = std::make_unique<Metrics>(engines_.models.front().name);
   notes_ = std::make_unique<Notes>(*metrics_);
   SystemOptions options;
@@ -82,6 +81,23 @@ Status ServingNode::build() {
     TROUPE_TRY(listen());
   }
   root_ = system_->spawn_root<NodeCore>(NodeCore::kName, root_args());
+  return open_admin();
+}
+
+Status ServingNode::open_admin() {
+  if (config_.node.admin_port == 0) return ok_status();
+  AdminOptions options;
+  options.port = static_cast<std::uint16_t>(config_.node.admin_port);
+  options.token = config_.node.admin_token;
+  options.about = engines_.about;
+  for (const auto& role : config_.node.roles) {
+    options.roles += (options.roles.empty() ? "" : ",") + role;
+  }
+  options.drain = [this] {
+    drain_asked_ = true;
+    system_->send(ActorRef{}, root_, make_message<Drain>(config_.node.drain_timeout));
+  };
+  TROUPE_TRY_ASSIGN(admin_, AdminServer::start(*system_, root_, std::move(options)));
   return ok_status();
 }
 
@@ -133,6 +149,7 @@ bool ServingNode::running() const {
 void ServingNode::stop(Duration drain) {
   if (stopped_ || !system_) return;
   stopped_ = true;
+  if (admin_) admin_->stop();
   if (server_) server_->stop_accepting();
   const Status ended = system_->shutdown(drain, kForce);
   if (!ended.ok()) logging::error("shutdown", to_string(ended.error()));

@@ -15,6 +15,7 @@
 
 #include "actors/gateway/http_host.hpp"
 #include "runtime/observe/metrics.hpp"
+#include "tools/admin/admin_server.hpp"
 #include "tools/config/node_config.hpp"
 #include "tools/node/engines.hpp"
 
@@ -26,10 +27,13 @@ class ServingNode {
   ~ServingNode();
 
   std::uint16_t port() const;  ///< 0 without a gateway
-  const std::string& about() const { return about_; }
+  std::uint16_t admin_port() const { return admin_ ? admin_->port() : std::uint16_t{0}; }
+  const std::string& about() const { return engines_.about; }
   /// False: the root actor has ended by itself, by a drain or because a child crashed again and
   /// again.
   bool running() const;
+  /// True: the operator asked for it (troupe admin drain).
+  bool drained() const { return drain_asked_; }
   ActorSystem& system() { return *system_; }
   const ActorRef& root() const { return root_; }
   /// Drains for at most `drain`, then ends what is left.
@@ -40,11 +44,11 @@ class ServingNode {
   explicit ServingNode(const config::NodeConfig& config);
   Status build();
   Status listen();
+  Status open_admin();
   NodeCore::Args root_args();
   std::string render_metrics();
 
   const config::NodeConfig config_;
-  std::string about_;
   bool with_gateway_ = false;
   Engines engines_;
   std::unique_ptr<Metrics> metrics_;
@@ -52,6 +56,8 @@ class ServingNode {
   std::unique_ptr<ActorSystem> system_;
   std::unique_ptr<HttpHost> host_;
   std::unique_ptr<http::Server> server_;
+  std::unique_ptr<AdminServer> admin_;
+  std::atomic<bool> drain_asked_{false};
   ActorRef root_;
   bool stopped_ = false;
 };

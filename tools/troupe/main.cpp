@@ -7,8 +7,11 @@
 
 #include "tools/cli/cli.hpp"
 #if TROUPE_WITH_CAF
+#include "tools/chat/chat_command.hpp"
 #include "tools/node/node_command.hpp"
 #endif
+#include "tools/admin/admin_command.hpp"
+#include "tools/model/model_command.hpp"
 #include "tools/version/version_command.hpp"
 
 namespace {
@@ -20,7 +23,10 @@ constexpr const char* kAbout =
 void add_commands(CLI::App& app, int& exit_code) {
 #if TROUPE_WITH_CAF
   troupe::add_node_command(app, exit_code);
+  troupe::add_chat_command(app, exit_code);
 #endif
+  troupe::add_admin_command(app, exit_code);
+  troupe::add_model_command(app, exit_code);
   troupe::add_version_command(app, exit_code);
 }
 

@@ -1,0 +1,137 @@
+#include "tools/admin/admin_command.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "tools/admin/actor_table.hpp"
+#include "tools/admin/admin_client.hpp"
+#include "tools/cli/cli.hpp"
+
+namespace troupe {
+
+namespace {
+
+struct AdminFlags {
+  AdminTarget target;
+  std::string sort = "busy";
+  std::string kind;
+  std::string id;
+  std::size_t count = 0;
+  double interval = 1.0;
+  std::size_t rounds = 0;
+  bool json = false;
+};
+
+ActorSort sort_of(const std::string& name) {
+  if (name == "mailbox") return ActorSort::kMailbox;
+  if (name == "in") return ActorSort::kIn;
+  if (name == "longest") return ActorSort::kLongest;
+  if (name == "kind") return ActorSort::kKind;
+  return ActorSort::kBusy;
+}
+
+Result<std::vector<ActorLine>> sample(const AdminFlags& flags) {
+  TROUPE_TRY_ASSIGN(const std::string body, admin_call(flags.target, "GET", "/admin/actors"));
+  TROUPE_TRY_ASSIGN(auto actors, parse_actors(body));
+  if (!flags.kind.empty()) {
+    std::erase_if(actors, [&](const ActorLine& line) { return line.kind != flags.kind; });
+  }
+  return actors;
+}
+
+int print_call(const AdminFlags& flags, const char* method, const std::string& path) {
+  const auto body = admin_call(flags.target, method, path);
+  if (!body.ok()) return cli::report(body.error());
+  std::printf("%s\n", body->c_str());
+  return cli::kOk;
+}
+
+int ps(const AdminFlags& flags) {
+  if (flags.json) return print_call(flags, "GET", "/admin/actors");
+  const auto actors = sample(flags);
+  if (!actors.ok()) return cli::report(actors.error());
+  std::fputs(format_actors(*actors, sort_of(flags.sort), flags.count, false).c_str(), stdout);
+  return cli::kOk;
+}
+
+int top(const AdminFlags& flags) {
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  const std::size_t count = flags.count == 0 ? 20 : flags.count;
+  std::vector<ActorLine> before;
+  auto before_at = std::chrono::steady_clock::now();
+  for (std::size_t round = 0; flags.rounds == 0 || round < flags.rounds; ++round) {
+    auto actors = sample(flags);
+    if (!actors.ok()) return cli::report(actors.error());
+    const auto now = std::chrono::steady_clock::now();
+    if (round > 0) {
+      add_rates(*actors, before, std::chrono::duration<double>(now - before_at).count());
+    }
+    if (terminal) std::fputs("\x1b[H\x1b[2J", stdout);
+    std::printf("%zu actors at %s, every %.1f s; Ctrl-C ends\n", actors->size(),
+                flags.target.url.c_str(), flags.interval);
+    std::fputs(format_actors(*actors, sort_of(flags.sort), count, round > 0).c_str(), stdout);
+    std::fflush(stdout);
+    before = std::move(*actors);
+    before_at = now;
+    if (flags.rounds == 0 || round + 1 < flags.rounds) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(flags.interval));
+    }
+  }
+  return cli::kOk;
+}
+
+void add_list_options(CLI::App& command, AdminFlags& flags) {
+  command.add_option("--sort", flags.sort, "busy, mailbox, in, longest or kind")
+      ->check(CLI::IsMember({"busy", "mailbox", "in", "longest", "kind"}));
+  command.add_option("--kind", flags.kind, "Only actors of this kind");
+  command.add_option("-n,--count", flags.count, "At most so many lines");
+}
+
+}  // namespace
+
+void add_admin_command(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<AdminFlags>();
+  if (const char* token = std::getenv("TROUPE_ADMIN_TOKEN")) flags->target.token = token;
+  CLI::App* admin = app.add_subcommand("admin", "Look into a running node");
+  admin->require_subcommand(1);
+  admin->add_option("--url", flags->target.url, "The node's admin port")->capture_default_str();
+  admin->add_option("--token", flags->target.token, "Or TROUPE_ADMIN_TOKEN");
+
+  CLI::App* list = admin->add_subcommand("ps", "List the actors");
+  add_list_options(*list, *flags);
+  list->add_flag("--json", flags->json, "As the node says it");
+  list->callback([flags, &exit_code] { exit_code = ps(*flags); });
+
+  CLI::App* live = admin->add_subcommand("top", "Watch the actors, with rates");
+  add_list_options(*live, *flags);
+  live->add_option("--interval", flags->interval, "Seconds between samples")
+      ->check(CLI::Range(0.1, 3600.0));
+  live->add_option("--rounds", flags->rounds, "End after so many samples (0: never)");
+  live->callback([flags, &exit_code] { exit_code = top(*flags); });
+
+  CLI::App* show = admin->add_subcommand("show", "One actor: counters, and what it says of itself");
+  show->add_option("ACTOR", flags->id, "Its id, or the beginning of it")->required();
+  show->callback(
+      [flags, &exit_code] { exit_code = print_call(*flags, "GET", "/admin/actors/" + flags->id); });
+
+  admin->add_subcommand("nodes", "This node and its peers")->callback([flags, &exit_code] {
+    exit_code = print_call(*flags, "GET", "/admin/nodes");
+  });
+
+  CLI::App* cancel = admin->add_subcommand("cancel", "End a request; its client gets an error");
+  cancel->add_option("REQUEST", flags->id, "Its number, or its chatcmpl- id")->required();
+  cancel->callback([flags, &exit_code] {
+    exit_code = print_call(*flags, "POST", "/admin/requests/" + flags->id + "/cancel");
+  });
+
+  admin->add_subcommand("drain", "Refuse new requests, finish the running ones, end the node")
+      ->callback([flags, &exit_code] { exit_code = print_call(*flags, "POST", "/admin/drain"); });
+}
+
+}  // namespace troupe

@@ -1,0 +1,245 @@
+#include "tools/admin/admin_server.hpp"
+
+#include <openssl/crypto.h>
+
+#include <charconv>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "actors/request/request_messages.hpp"
+#include "runtime/recipe/api_error.hpp"
+#include "runtime/recipe/json_writer.hpp"
+
+namespace troupe {
+
+namespace {
+
+constexpr Duration kDescribeWithin = seconds(1);
+constexpr std::size_t kDescribesMax = 64;
+
+http::Response json_response(int status, std::string body) {
+  return {status, {{"content-type", "application/json"}}, std::move(body)};
+}
+
+http::Response error_answer(int status, std::string code, std::string message) {
+  ApiError error;
+  error.status = status;
+  error.type = "admin_error";
+  error.code = std::move(code);
+  error.message = std::move(message);
+  return json_response(status, error_body(error));
+}
+
+std::string hex_id(const ActorRef& ref) {
+  const std::string text = to_string(ref);  // node.incarnation/id#life
+  return text.substr(text.find('/') + 1);
+}
+
+void write_actor(JsonWriter& json, const ActorSnapshot& actor) {
+  json.open_object();
+  json.key("id").text(hex_id(actor.ref));
+  json.key("kind").text(actor.kind);
+  json.key("phase").text(actor.phase);
+  json.key("parent").text(actor.parent ? hex_id(actor.parent) : "");
+  json.key("mailbox").number(actor.mailbox);
+  json.key("in").number(actor.in);
+  json.key("out").number(actor.out);
+  json.key("done").number(actor.done);
+  json.key("busy_ms").real(actor.busy.milliseconds());
+  json.key("longest_us").real(static_cast<double>(actor.longest.value) / 1000);
+  json.close_object();
+}
+
+}  // namespace
+
+/// Waits for actors to describe themselves, so that no io thread does.
+class AdminServer::Describer {
+ public:
+  explicit Describer(ActorSystem& system) : system_(system), thread_([this] { run(); }) {}
+  ~Describer() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+  using Then = std::function<void(Result<std::string>)>;
+  /// False: too many wait already.
+  bool ask(const ActorRef& ref, Then then) {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() >= kDescribesMax) return false;
+    queue_.emplace_back(ref, std::move(then));
+    changed_.notify_one();
+    return true;
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+      changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+      if (stopping_) return;
+      const auto [ref, then] = std::move(queue_.front());
+      queue_.pop_front();
+      lock.unlock();
+      then(system_.describe(ref, kDescribeWithin));
+      lock.lock();
+    }
+  }
+
+  ActorSystem& system_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::pair<ActorRef, Then>> queue_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+AdminServer::AdminServer(ActorSystem& system, ActorRef root, AdminOptions options)
+    : system_(system),
+      root_(root),
+      options_(std::move(options)),
+      describer_(std::make_unique<Describer>(system)) {}
+
+Result<std::unique_ptr<AdminServer>> AdminServer::start(ActorSystem& system, ActorRef root,
+                                                        AdminOptions options) {
+  std::unique_ptr<AdminServer> admin(new AdminServer(system, root, std::move(options)));
+  auto server = http::Server::listen("127.0.0.1", admin->options_.port, http::Limits{}, *admin);
+  if (!server.ok()) {
+    return Error{server.error().code,
+                 "admin port: " + server.error().message + " (--admin-port; 0 turns it off)"};
+  }
+  admin->server_ = std::move(*server);
+  return admin;
+}
+
+AdminServer::~AdminServer() {
+  stop();
+}
+
+void AdminServer::stop() {
+  if (server_) server_->shutdown(seconds(1));
+  describer_.reset();
+}
+
+bool AdminServer::allowed(const http::Request& request) const {
+  if (options_.token.empty()) return true;
+  const std::string_view given = http::find_header(request.headers, "authorization");
+  const std::string wanted = "Bearer " + options_.token;
+  return given.size() == wanted.size() &&
+         CRYPTO_memcmp(given.data(), wanted.data(), wanted.size()) == 0;
+}
+
+void AdminServer::on_request(http::SessionId session, http::Request request) {
+  constexpr std::string_view kActors = "/admin/actors/";
+  if (!allowed(request)) {
+    return server_->respond(
+        session, error_answer(401, "unauthorized", "the admin token is missing or wrong"));
+  }
+  if (request.method == "GET" && request.path.starts_with(kActors)) {
+    return show(session, request.path.substr(kActors.size()));
+  }
+  server_->respond(session, answer(request));
+}
+
+http::Response AdminServer::answer(const http::Request& request) {
+  const std::string& path = request.path;
+  const bool get = request.method == "GET", post = request.method == "POST";
+  constexpr std::string_view kRequests = "/admin/requests/";
+  constexpr std::string_view kCancel = "/cancel";
+  if (get && path == "/admin/actors") return json_response(200, actors_body());
+  if (get && path == "/admin/nodes") return json_response(200, nodes_body());
+  if (post && path == "/admin/drain") {
+    options_.drain();
+    return json_response(202, R"({"status":"draining"})");
+  }
+  if (post && path.starts_with(kRequests) && path.ends_with(kCancel) &&
+      path.size() > kRequests.size() + kCancel.size()) {
+    return cancel(path.substr(kRequests.size(), path.size() - kRequests.size() - kCancel.size()));
+  }
+  return error_answer(404, "not_found", "there is no " + request.method + " " + path);
+}
+
+std::string AdminServer::actors_body() const {
+  JsonWriter json;
+  json.open_object().key("actors").open_array();
+  for (const auto& actor : system_.list()) write_actor(json, actor);
+  json.close_array().close_object();
+  return json.take();
+}
+
+std::string AdminServer::nodes_body() const {
+  JsonWriter json;
+  json.open_object().key("nodes").open_array();
+  json.open_object();
+  json.key("node").number(std::uint64_t{root_.node.value});
+  json.key("incarnation").number(std::uint64_t{root_.incarnation});
+  json.key("address").text("this node");
+  json.key("state").text(system_.alive(root_) ? "up" : "ending");
+  json.key("roles").text(options_.roles);
+  json.key("about").text(options_.about);
+  json.key("actors").number(std::uint64_t{system_.actor_count()});
+  json.close_object();
+  for (const auto& peer : options_.peers ? options_.peers() : std::vector<AdminPeer>{}) {
+    json.open_object();
+    json.key("node").number(std::uint64_t{peer.root.node.value});
+    json.key("incarnation").number(std::uint64_t{peer.root.incarnation});
+    json.key("address").text(peer.address);
+    json.key("state").text(peer.state);
+    json.close_object();
+  }
+  json.close_array().close_object();
+  return json.take();
+}
+
+void AdminServer::show(http::SessionId session, const std::string& id) {
+  std::vector<ActorSnapshot> found;
+  for (const auto& actor : system_.list()) {
+    if (hex_id(actor.ref).starts_with(id)) found.push_back(actor);
+  }
+  if (found.empty() || id.empty()) {
+    return server_->respond(session, error_answer(404, "not_found", "no actor has the id " + id));
+  }
+  if (found.size() > 1) {
+    return server_->respond(
+        session, error_answer(400, "ambiguous",
+                              std::to_string(found.size()) + " actors' ids begin with " + id));
+  }
+  const ActorSnapshot actor = found.front();
+  const bool asked = describer_->ask(actor.ref, [this, session, actor](Result<std::string> said) {
+    JsonWriter json;
+    json.open_object().key("actor");
+    write_actor(json, actor);
+    json.key("state").text(said.ok() ? *said
+                                     : "(it did not answer: " + to_string(said.error()) + ")");
+    json.close_object();
+    server_->respond(session, json_response(200, json.take()));
+  });
+  if (!asked) server_->respond(session, error_answer(503, "busy", "too many questions at once"));
+}
+
+http::Response AdminServer::cancel(const std::string& text) {
+  // A number, or the id that clients see: chatcmpl- and 16 hexadecimal digits.
+  constexpr std::string_view kPrefix = "chatcmpl-";
+  const bool hex = text.starts_with(kPrefix);
+  const std::string digits = hex ? text.substr(kPrefix.size()) : text;
+  std::uint64_t id = 0;
+  const auto [end, problem] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), id, hex ? 16 : 10);
+  if (problem != std::errc() || end != digits.data() + digits.size()) {
+    return error_answer(400, "invalid", "a request is named by its number or its chatcmpl- id");
+  }
+  for (const auto& actor : system_.list()) {
+    if (std::string_view(actor.kind) != "gateway") continue;
+    system_.send(ActorRef{}, actor.ref,
+                 make_message<CancelRequest>(RequestId(id), std::string("by an operator")));
+    return json_response(202, R"({"status":"cancelling"})");
+  }
+  return error_answer(404, "not_found", "this node has no gateway; cancel at the gateway's node");
+}
+
+}  // namespace troupe
