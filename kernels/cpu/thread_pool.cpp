@@ -5,7 +5,8 @@
 namespace troupe::cpu {
 namespace {
 
-constexpr int kSpins = 500;  // about 20 microseconds of pause instructions
+constexpr std::uint32_t kOpen = 1u << 31;  // bit of inside_
+constexpr int kSpins = 500;                // about 20 microseconds of pause instructions
 
 void pause() {
 #if defined(__x86_64__)
@@ -32,7 +33,7 @@ ThreadPool::ThreadPool(std::size_t threads) {
 }
 
 ThreadPool::~ThreadPool() {
-  stopping_ = true;
+  stopping_.store(true, std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   for (auto& worker : workers_) worker.join();
@@ -46,11 +47,29 @@ void ThreadPool::run(std::size_t count, const Task& task) {
   task_ = &task;
   count_ = count;
   next_.store(0, std::memory_order_relaxed);
-  busy_.store(static_cast<std::uint32_t>(workers_.size()), std::memory_order_relaxed);
+  inside_.store(kOpen, std::memory_order_release);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   take_indices(0);
-  while (const std::uint32_t left = busy_.load(std::memory_order_acquire)) wait_while(busy_, left);
+  inside_.fetch_and(~kOpen, std::memory_order_relaxed);
+  while (const std::uint32_t left = inside_.load(std::memory_order_acquire)) {
+    wait_while(inside_, left);
+  }
+}
+
+bool ThreadPool::enter() {
+  std::uint32_t inside = inside_.load(std::memory_order_relaxed);
+  while ((inside & kOpen) != 0) {
+    if (inside_.compare_exchange_weak(inside, inside + 1, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void ThreadPool::leave() {
+  if (inside_.fetch_sub(1, std::memory_order_release) == 1) inside_.notify_all();
 }
 
 void ThreadPool::take_indices(std::size_t worker) {
@@ -66,9 +85,10 @@ void ThreadPool::work(std::size_t worker) {
   for (;;) {
     wait_while(generation_, seen);
     seen = generation_.load(std::memory_order_acquire);
-    if (stopping_) return;
+    if (stopping_.load(std::memory_order_relaxed)) return;
+    if (!enter()) continue;
     take_indices(worker);
-    if (busy_.fetch_sub(1, std::memory_order_release) == 1) busy_.notify_all();
+    leave();
   }
 }
 

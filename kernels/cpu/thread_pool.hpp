@@ -7,6 +7,8 @@
 // Invariants:
 //   1. run() calls the task exactly once for each index and returns after the last call returned.
 //   2. With one thread everything runs inside of run(), and no thread exists.
+//   3. run() waits only for workers that entered it. One that the system has not woken by the time
+//      all indices are taken is shut out, so that a busy machine does not stall every fork.
 // Which worker gets which index is not defined: tasks must not depend on it beyond the use of the
 // worker's own scratch space.
 //
@@ -44,14 +46,17 @@ class ThreadPool {
   void take_indices(std::size_t worker);
 
   std::vector<std::thread> workers_;
-  // Written by run() before generation_ grows, read by workers after they saw it grow.
+  bool enter();
+  void leave();
+
+  // Written by run() while no worker is inside, read by workers that are.
   const Task* task_ = nullptr;
   std::size_t count_ = 0;
-  bool stopping_ = false;
 
-  std::atomic<std::size_t> next_{0};
-  std::atomic<std::uint32_t> generation_{0};
-  std::atomic<std::uint32_t> busy_{0};  // workers that have not finished this generation
+  std::atomic<std::size_t> next_{0};          // index to take
+  std::atomic<std::uint32_t> inside_{0};      // workers in run(), and kOpen while more may enter
+  std::atomic<std::uint32_t> generation_{0};  // grows with each run: what idle workers wait for
+  std::atomic<bool> stopping_{false};
 };
 
 }  // namespace troupe::cpu

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <thread>
+#include <vector>
 
 namespace troupe::cpu {
 namespace {
@@ -33,6 +35,18 @@ TEST(ThreadPool, ManyShortRunsOneAfterTheOther) {
     pool.run(values.size(), [&](std::size_t index, std::size_t) { values[index] += round; });
   }
   for (const std::size_t value : values) EXPECT_EQ(value, 5000u * 4999 / 2);
+}
+
+TEST(ThreadPool, WorkersShareLongTasks) {
+  ThreadPool pool(4);
+  std::vector<std::size_t> worker_of(24, 0);
+  for (int round = 0; round < 2; ++round) {  // asleep, then just awake
+    pool.run(worker_of.size(), [&](std::size_t index, std::size_t worker) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      worker_of[index] = worker;
+    });
+    EXPECT_NE(std::count(worker_of.begin(), worker_of.end(), 0u), 24) << "the caller did it all";
+  }
 }
 
 TEST(ThreadPool, IdleWorkersSleep) {
