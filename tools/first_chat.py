@@ -33,6 +33,7 @@ def chat(port, prompt, max_tokens, deadline_s):
         "stream": True,
         "stream_options": {"include_usage": True},
         "max_tokens": max_tokens,
+        "temperature": 0,  # a small model wanders when it samples
     }
     sent = time.monotonic()
     connection.request("POST", "/v1/chat/completions", json.dumps(body),

@@ -49,7 +49,7 @@ Stop find_stop(const CLI::App& app, int argc, const char* const* argv) {
     } else if (const CLI::App* next = subcommand(*stop.command, name)) {
       stop.command = next;
       stop.path += " " + name;
-    } else if (stop.command == &app) {
+    } else if (!stop.command->get_subcommands({}).empty()) {
       stop.word = name;
     }
   }

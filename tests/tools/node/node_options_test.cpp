@@ -19,6 +19,9 @@ class CommandLine {
   CommandLine() : node_(app_.add_subcommand("node", "")), options_(*node_) {
     add_version_command(app_, exit_code_);
     app_.require_subcommand(1);
+    CLI::App* model = app_.add_subcommand("model", "");
+    model->require_subcommand(1);
+    model->add_subcommand("show", "");
   }
 
   Result<config::LoadedNodeConfig> load(std::vector<const char*> arguments) {
@@ -104,6 +107,9 @@ TEST(CommandLineRefusal, NamesTheNearestWord) {
   EXPECT_EQ(CommandLine().refusal({"verison"}),
             "unknown subcommand \"verison\"; the nearest is version\n"
             "(troupe --help lists what there is)");
+  EXPECT_EQ(CommandLine().refusal({"model", "shw"}),
+            "unknown subcommand \"shw\"; the nearest is show\n"
+            "(troupe model --help lists what there is)");
   EXPECT_EQ(CommandLine().refusal({"node", "--prot=3"}),
             "unknown flag \"--prot\"; the nearest is --port\n"
             "(troupe node --help lists what there is)");
