@@ -103,6 +103,8 @@ class CoreRules(unittest.TestCase):
         self.assertTrue(found(("actors/x/x_host.cpp", "if (message.tokens > 3) {\n}\n")))
         self.assertTrue(found(("actors/x/host.cpp", "switch (message->kind) {\n}\n")))
         self.assertEqual(found(("actors/x/x_host.cpp", "if (!running_) return;\n")), [])
+        by_type = "if (const auto* end = message.as<End>()) {\n}\n"
+        self.assertEqual(found(("actors/x/x_host.cpp", by_type)), [])
         long = "void f() {\n" + "  g();\n" * 60 + "}\n"
         self.assertTrue(found(("actors/x/x_host.cpp", long)))
 

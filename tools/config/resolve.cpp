@@ -171,9 +171,9 @@ Environment process_environment() {
 const std::vector<std::string>& other_variables() {
   static const std::vector<std::string> names = {
       "TROUPE_CONFIG",  // --config of `troupe node`
-      "TROUPE_CACHE",  "TROUPE_PYTHON", "TROUPE_LONG",     "TROUPE_SHARED", "TROUPE_SOURCE",
-      "TROUPE_BUILD",  "TROUPE_URL",    "TROUPE_SANITIZE", "TROUPE_FUZZ",   "TROUPE_TESTS",
-      "TROUPE_BENCH",  "TROUPE_CAF",    "TROUPE_NET*",
+      "TROUPE_CACHE",  "TROUPE_PYTHON", "TROUPE_PROGRAM", "TROUPE_LONG",     "TROUPE_SHARED",
+      "TROUPE_SOURCE", "TROUPE_BUILD",  "TROUPE_URL",     "TROUPE_SANITIZE", "TROUPE_FUZZ",
+      "TROUPE_TESTS",  "TROUPE_BENCH",  "TROUPE_CAF",     "TROUPE_NET*",
   };
   return names;
 }
