@@ -17,7 +17,9 @@ namespace {
 
 constexpr double kLogitTolerance = 1e-3;  // the issue's; measured: see the test's output
 constexpr double kNearTie = 0.01;         // golden gap below which fp32 order may decide otherwise
-constexpr std::size_t kSteps = 64;
+constexpr std::size_t kGoldenSteps = 64;
+constexpr std::size_t kSteps = kSanitized ? 2 : kGoldenSteps;  // that are run
+constexpr std::size_t kStride = kSanitized ? 5 : 1;            // every prompt, or two of ten
 
 struct GoldenPrompt {
   std::vector<TokenId> prompt;
@@ -87,10 +89,13 @@ TEST(LlamaGolden, FirstLogitsAndGreedyContinuations) {
   ASSERT_EQ(golden.size(), 10u);
   std::size_t near_ties = 0;
   double largest = 0;
-  for (std::size_t i = 0; i < golden.size(); ++i) {
+  for (const auto& prompt : golden) {
+    ASSERT_EQ(prompt.greedy.size(), kGoldenSteps);
+    for (const double gap : prompt.gaps) near_ties += gap < kNearTie ? 1 : 0;
+  }
+  EXPECT_EQ(near_ties, 5u) << "of the 640 golden steps";
+  for (std::size_t i = 0; i < golden.size(); i += kStride) {
     SCOPED_TRACE("prompt " + std::to_string(i));
-    ASSERT_EQ(golden[i].greedy.size(), kSteps);
-    for (const double gap : golden[i].gaps) near_ties += gap < kNearTie ? 1 : 0;
     const Outcome outcome = continue_greedily(*model, golden[i], kSteps);
     largest = std::max(largest, outcome.difference);
     EXPECT_LT(outcome.difference, kLogitTolerance);
@@ -99,17 +104,18 @@ TEST(LlamaGolden, FirstLogitsAndGreedyContinuations) {
     std::printf("prompt %zu: %zu of %zu tokens equal, first logits within %.2g\n", i, outcome.equal,
                 kSteps, outcome.difference);
   }
-  EXPECT_EQ(near_ties, 5u) << "of the 640 golden steps";
   RecordProperty("largest_difference", std::to_string(largest));
 }
 
 TEST(LlamaGolden, ReferenceKernelsAgree) {
+  if (kSanitized)
+    GTEST_SKIP() << "SKIPPED under a sanitizer: plain kernels are checked on tiny models";
   TROUPE_NEEDS_FILE(smollm2_path());
   TROUPE_NEEDS_FILE(shared_path("model/golden_smollm2/golden_fp32.json"));
   const auto model = load_smollm2({.threads = 2, .kernels = &cpu::reference_kernels()});
-  const Outcome outcome = continue_greedily(*model, load_golden()[5], 4);
+  const Outcome outcome = continue_greedily(*model, load_golden()[5], 2);
   EXPECT_LT(outcome.difference, kLogitTolerance);
-  EXPECT_EQ(outcome.equal, 4u);
+  EXPECT_EQ(outcome.equal, 2u);
 }
 
 }  // namespace

@@ -33,6 +33,20 @@ inline std::string shared_path(const std::string& name) {
   return environment_or("TROUPE_SHARED", beside) + "/" + name;
 }
 
+/// Sanitizers make the real model some ten times slower: tests then do a part of their work, and
+/// leave the rest to the tiny models, which take the same paths.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 inline bool exists(const std::string& path) {
   return std::filesystem::exists(path);
 }
