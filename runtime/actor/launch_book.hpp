@@ -9,6 +9,8 @@
 // 2. A launch whose owner died or whose watchdog fired stays in the book, unanswered, until the
 //    device ends it: its slot and blocks are still the stream's.
 // 3. Under its lock it calls nobody but the timers.
+// 4. Ends are answered in the order of their times, and those that devices tell without a time
+//    (Time(), real devices) in the order they are told.
 //
 // Threads: any. A device may keep the book's address as its sink for as long as it has launches in
 // flight; the owner keeps the book alive until then.

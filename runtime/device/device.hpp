@@ -43,7 +43,7 @@ namespace troupe {
 struct StreamId : Strong<StreamId, std::uint32_t> {
   using Strong::Strong;
 };
-/// A launch, unique on its device: the caller numbers them.
+/// A launch, unique on its device: the caller numbers them, upwards.
 struct LaunchId : Strong<LaunchId, std::uint64_t> {
   using Strong::Strong;
 };
@@ -77,7 +77,8 @@ struct Launch {
   std::vector<LaunchId> after;           ///< launches of other streams that must have ended
 };
 
-/// Told the end of each launch. `at` is in the future only from a modelled device.
+/// Told the end of each launch. `at` is Time() from a real device (it ended now) and the time of the
+/// end, mostly in the future, from a modelled one.
 class CompletionSink {
  public:
   virtual ~CompletionSink() = default;

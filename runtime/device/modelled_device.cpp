@@ -71,10 +71,16 @@ void ModelledDevice::cancel(LaunchId launch, Time now) {
   std::unique_lock lock(mutex_);
   const auto at = pending_.find(launch);
   if (at == pending_.end() || at->second.end <= now) return;
+  // Launches of a stream end in order, cancelled ones as well: not before those ahead of it.
+  Time end = now;
+  for (auto earlier = pending_.begin(); earlier != at; ++earlier) {
+    if (earlier->second.stream == at->second.stream) end = std::max(end, earlier->second.end);
+  }
+  if (end >= at->second.end) return;
+  at->second.end = end;
   CompletionSink* sink = at->second.sink;
-  pending_.erase(at);
   lock.unlock();
-  sink->complete(launch, now, Error{Code::kCancelled, "cancelled"});
+  sink->complete(launch, end, Error{Code::kCancelled, "cancelled"});
 }
 
 std::span<std::byte> ModelledDevice::slot_memory(std::uint32_t slot) {

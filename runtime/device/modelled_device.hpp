@@ -5,8 +5,8 @@
 // keeps the streams. It has no thread: the completion is told at the launch, with its time, so that
 // the same device works in virtual time and, delivered by a timer, in real time.
 //
-// Invariants: those of Device. A cancelled launch completes at the cancel; launches behind it keep
-// the times that they were told.
+// Invariants: those of Device. A cancelled launch completes at the cancel, or as soon as those
+// ahead of it on its stream have ended; launches behind it keep the times that they were told.
 //
 // Threads: any, one at a time per call (a mutex keeps the books). The sink is called without it.
 #pragma once
@@ -58,8 +58,8 @@ class ModelledDevice final : public Device {
   const DeviceInfo info_;
   std::unique_ptr<StepModel> model_;
   std::mutex mutex_;
-  std::map<StreamId, Time> free_at_;  ///< open streams and when their last launch ends
-  std::map<LaunchId, Pending> pending_;
+  std::map<StreamId, Time> free_at_;     ///< open streams and when their last launch ends
+  std::map<LaunchId, Pending> pending_;  ///< ids grow: in launch order
   std::vector<std::byte> slots_;
   std::uint32_t next_stream_ = 0;
 };

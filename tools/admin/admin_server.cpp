@@ -2,6 +2,7 @@
 
 #include <openssl/crypto.h>
 
+#include <algorithm>
 #include <charconv>
 #include <condition_variable>
 #include <deque>
@@ -32,9 +33,12 @@ http::Response error_answer(int status, std::string code, std::string message) {
   return json_response(status, error_body(error));
 }
 
+/// "7f3a…-2": id and life, fit for a path.
 std::string hex_id(const ActorRef& ref) {
-  const std::string text = to_string(ref);  // node.incarnation/id#life
-  return text.substr(text.find('/') + 1);
+  std::string text = to_string(ref);  // node.incarnation/id#life
+  text.erase(0, text.find('/') + 1);
+  std::replace(text.begin(), text.end(), '#', '-');
+  return text;
 }
 
 void write_actor(JsonWriter& json, const ActorSnapshot& actor) {

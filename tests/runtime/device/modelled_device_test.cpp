@@ -1,0 +1,106 @@
+#include "runtime/device/modelled_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "runtime/base/assert.hpp"
+#include "runtime/device/simulated_model.hpp"
+
+namespace troupe {
+namespace {
+
+class Recorder final : public CompletionSink {
+ public:
+  struct End {
+    Time at;
+    bool ok = false;
+    Code code = Code::kInternal;
+  };
+  std::map<std::uint64_t, End> ends;
+  void complete(LaunchId launch, Time at, Result<StepResult> result) override {
+    ends[launch.value] = {at, result.ok(), result.ok() ? Code::kInternal : result.error().code};
+  }
+};
+
+class ModelledDeviceTest : public testing::Test {
+ protected:
+  ModelledDeviceTest() {
+    DeviceInfo info;
+    info.slot_count = 4;
+    SimulatedModelOptions options;
+    options.step_cost = [](const StepPlan&) { return milliseconds(10); };
+    options.output_mean = 3;
+    device = std::make_unique<ModelledDevice>(info,
+                                              std::make_unique<SimulatedModel>(std::move(options)));
+    stream = *device->open_stream();
+  }
+  void launch(std::uint64_t id, LaunchKind kind, Time now, std::vector<LaunchId> after = {},
+              StreamId on = StreamId(0)) {
+    auto plan = std::make_shared<StepPlan>();
+    plan->step = id;
+    Launch launch;
+    launch.id = LaunchId(id);
+    launch.stream = on;
+    launch.kind = kind;
+    launch.plan = plan;
+    launch.after = std::move(after);
+    device->launch(std::move(launch), now, recorder);
+  }
+
+  Recorder recorder;
+  std::unique_ptr<ModelledDevice> device;
+  StreamId stream;
+};
+
+TEST_F(ModelledDeviceTest, AStreamRunsOneLaunchAfterTheOther) {
+  launch(1, LaunchKind::kForward, Time(0));
+  launch(2, LaunchKind::kForward, Time(5));
+  EXPECT_EQ(recorder.ends[1].at, Time(0) + milliseconds(10));
+  EXPECT_EQ(recorder.ends[2].at, Time(0) + milliseconds(20));
+}
+
+TEST_F(ModelledDeviceTest, OtherStreamsRunBesideAndWaitForWhatTheyMust) {
+  const StreamId other = *device->open_stream();
+  launch(1, LaunchKind::kForward, Time(0));
+  launch(2, LaunchKind::kForward, Time(0), {}, other);
+  launch(3, LaunchKind::kForward, Time(0), {LaunchId(1)}, other);
+  EXPECT_EQ(recorder.ends[2].at, Time(0) + milliseconds(10));
+  EXPECT_EQ(recorder.ends[3].at, Time(0) + milliseconds(20));
+}
+
+TEST_F(ModelledDeviceTest, ACancelledLaunchEndsAtOnceButNeverBeforeThoseAheadOfIt) {
+  launch(1, LaunchKind::kForward, Time(0));
+  launch(2, LaunchKind::kForward, Time(0));
+  launch(3, LaunchKind::kForward, Time(0));
+  device->cancel(LaunchId(3), Time(1000));
+  EXPECT_EQ(recorder.ends[3].at, Time(0) + milliseconds(20));
+  EXPECT_EQ(recorder.ends[3].code, Code::kCancelled);
+  device->cancel(LaunchId(1), Time(2000));
+  EXPECT_EQ(recorder.ends[1].at, Time(2000));
+  device->cancel(LaunchId(1), Time(3000));
+  EXPECT_EQ(recorder.ends[1].at, Time(2000)) << "what has ended cannot be cancelled";
+}
+
+TEST_F(ModelledDeviceTest, CopiesTakeTheirBandwidth) {
+  Launch copy;
+  copy.id = LaunchId(1);
+  copy.stream = stream;
+  copy.kind = LaunchKind::kCopyToHost;
+  copy.copy.length = 50'000'000;  // at 50 GB/s
+  device->launch(copy, Time(0), recorder);
+  EXPECT_EQ(recorder.ends[1].at, Time(0) + milliseconds(1));
+}
+
+TEST_F(ModelledDeviceTest, SlotsAndStreamsAreChecked) {
+  Launch wrong;
+  wrong.id = LaunchId(1);
+  wrong.slot = 4;
+  EXPECT_THROW(device->launch(wrong, Time(0), recorder), AssertionFailure);
+  wrong.slot = 0;
+  wrong.stream = StreamId(9);
+  EXPECT_THROW(device->launch(wrong, Time(0), recorder), AssertionFailure);
+}
+
+}  // namespace
+}  // namespace troupe
