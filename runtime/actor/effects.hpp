@@ -106,7 +106,7 @@ class Effects {
     send(to, make_message<M>(std::move(message)));
   }
   void send(const ActorRef& to, Message message) {
-    list_.emplace_back(std::in_place_type<effect::Send>, to, std::move(message));
+    list_.emplace_back(effect::Send{to, std::move(message)});
   }
 
   /// At most one timer a tag: a second replaces the first. A time in the past fires at once.

@@ -96,7 +96,7 @@ class Encoder {
   }
   template <Described T>
   void put(const T& value) {
-    T::fields(value, [this](const char*, const auto& field) { put(field); });
+    T::fields(value, [&](const char*, const auto& field) { put(field); });
   }
 
  private:
@@ -160,7 +160,7 @@ class Decoder {
   }
   template <Described T>
   void get(T& value) {
-    T::fields(value, [this](const char*, auto& field) { get(field); });
+    T::fields(value, [&](const char*, auto& field) { get(field); });
   }
 
   bool ok() const { return problem_ == nullptr; }
@@ -218,7 +218,7 @@ class FieldDigester {
   }
   template <Described T>
   void put(const T& value) {
-    T::fields(value, [this](const char*, const auto& field) { put(field); });
+    T::fields(value, [&](const char*, const auto& field) { put(field); });
   }
 
  private:

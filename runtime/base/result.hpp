@@ -57,10 +57,11 @@ class [[nodiscard]] Result {
 
   T& value() & { return check(), *std::get_if<0>(&state_); }
   const T& value() const& { return check(), *std::get_if<0>(&state_); }
-  T&& value() && { return check(), std::move(*std::get_if<0>(&state_)); }
+  /// By value, so that `for (x : f().value())` does not dangle.
+  T value() && { return check(), std::move(*std::get_if<0>(&state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

@@ -77,8 +77,8 @@ struct Launch {
   std::vector<LaunchId> after;           ///< launches of other streams that must have ended
 };
 
-/// Told the end of each launch. `at` is Time() from a real device (it ended now) and the time of the
-/// end, mostly in the future, from a modelled one.
+/// Told the end of each launch. `at` is Time() from a real device (it ended now); a modelled one
+/// says the time of the end, mostly in the future.
 class CompletionSink {
  public:
   virtual ~CompletionSink() = default;

@@ -6,6 +6,12 @@
 
 namespace troupe {
 
+namespace {
+/// What any launch takes at least: ends on a stream differ, so that nothing that orders events by
+/// time (a world that explores ties) can swap them.
+constexpr Duration kLeast = nanoseconds(1);
+}  // namespace
+
 ModelledDevice::ModelledDevice(DeviceInfo info, std::unique_ptr<StepModel> model)
     : info_(std::move(info)),
       model_(std::move(model)),
@@ -55,7 +61,7 @@ void ModelledDevice::launch(Launch launch, Time now, CompletionSink& sink) {
     outcome.result->slot = launch.slot;
     outcome.result->device_time = outcome.takes;
   }
-  const Time end = start + outcome.takes;
+  const Time end = start + std::max(outcome.takes, kLeast);
   stream->second = end;
   pending_.emplace(launch.id, Pending{launch.stream, end, &sink});
   lock.unlock();
@@ -72,9 +78,10 @@ void ModelledDevice::cancel(LaunchId launch, Time now) {
   const auto at = pending_.find(launch);
   if (at == pending_.end() || at->second.end <= now) return;
   // Launches of a stream end in order, cancelled ones as well: not before those ahead of it.
-  Time end = now;
+  Time end = now + kLeast;
   for (auto earlier = pending_.begin(); earlier != at; ++earlier) {
-    if (earlier->second.stream == at->second.stream) end = std::max(end, earlier->second.end);
+    if (earlier->second.stream == at->second.stream)
+      end = std::max(end, earlier->second.end + kLeast);
   }
   if (end >= at->second.end) return;
   at->second.end = end;

@@ -53,7 +53,8 @@ Result<ScriptChunk> parse_chunk(const rapidjson::Value& value, bool control,
   if (!value.IsObject()) return invalid(where + " is an object with text, tokens or bytes");
   ScriptChunk chunk;
   int contents = 0;
-  for (const auto& member : value.GetObject()) {
+  for (auto at = value.MemberBegin(); at != value.MemberEnd(); ++at) {
+    const auto& member = *at;
     const std::string_view name(member.name.GetString(), member.name.GetStringLength());
     if (name == "delay_ms") {
       if (!member.value.IsNumber() || member.value.GetDouble() < 0 ||
@@ -109,7 +110,9 @@ Result<Script> parse_script(std::string_view json, const ScriptEncoder& encode) 
     control = document["control"].GetBool();
   }
   Script script;
-  for (const auto& member : document.GetObject()) {
+  const rapidjson::Value& root = document;
+  for (auto at = root.MemberBegin(); at != root.MemberEnd(); ++at) {
+    const auto& member = *at;
     const std::string_view name(member.name.GetString(), member.name.GetStringLength());
     if (name == "finish") {
       TROUPE_TRY_ASSIGN(script.finish, parse_finish(member.value));

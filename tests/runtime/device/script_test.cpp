@@ -18,9 +18,10 @@ std::vector<TokenId> bytes_as_tokens(std::string_view text, bool control) {
 }
 
 TEST(Script, ReadsTextTokensBytesAndDelays) {
-  const auto script = parse_script(
-      R"({"chunks":[{"text":"ab"},{"tokens":[7,8],"delay_ms":20},{"bytes":"f09f"}],"finish":"length"})",
-      bytes_as_tokens);
+  const auto script =
+      parse_script(R"({"chunks":[{"text":"ab"},{"tokens":[7,8],"delay_ms":20},{"bytes":"f09f"}],)"
+                   R"("finish":"length"})",
+                   bytes_as_tokens);
   ASSERT_TRUE(script.ok()) << to_string(script.error());
   ASSERT_EQ(script->chunks.size(), 3u);
   EXPECT_EQ(script->chunks[0].tokens, (std::vector<TokenId>{TokenId('a'), TokenId('b')}));
