@@ -1,0 +1,231 @@
+#include "runtime/cluster/caf_link.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/io/middleman.hpp>
+#include <future>
+#include <mutex>
+
+#include "runtime/actor/timer_service.hpp"
+
+namespace troupe {
+
+/// The one message type that crosses the wire.
+struct LinkBytes {
+  std::string bytes;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& inspector, LinkBytes& message) {
+  return inspector(caf::meta::type_name("troupe.LinkBytes"), message.bytes);
+}
+
+namespace {
+
+using FlushAtom = caf::atom_constant<caf::atom("flush")>;
+using WakeAtom = caf::atom_constant<caf::atom("wake")>;
+using LeaveAtom = caf::atom_constant<caf::atom("leave")>;
+
+constexpr Duration kDialMax = seconds(2);
+/// Of closing(): longer than the leave of the membership core.
+constexpr Duration kCloseMax = seconds(1);
+/// CAF ends a connection after this many of its heartbeats: the core has decided long before.
+constexpr std::int64_t kCafSilentIntervals = 12;
+
+std::chrono::nanoseconds chrono(Duration duration) {
+  return std::chrono::nanoseconds(duration.value);
+}
+
+class LinkActor final : public caf::event_based_actor, public LinkTransport {
+ public:
+  LinkActor(caf::actor_config& config, LinkWorker& worker, std::optional<ClusterAddress> join,
+            std::promise<void> gone)
+      : caf::event_based_actor(config),
+        worker_(worker),
+        join_(std::move(join)),
+        gone_(std::move(gone)) {}
+
+  const char* name() const override { return "link"; }
+
+  void dial() override {
+    request(system().middleman().actor_handle(), chrono(kDialMax), caf::connect_atom::value,
+            join_->host, join_->port)
+        .then([this](const caf::node_id&, caf::strong_actor_ptr& peer,
+                     const std::set<std::string>&) { dialed(peer); },
+              [this](caf::error& failure) {
+                worker_.dial_failed(*this, to_string(*join_) + ": " + system().render(failure));
+                arm();
+              });
+  }
+
+  void send(ConnectionId to, std::string bytes) override {
+    const auto at = peers_.find(to);
+    if (at != peers_.end()) {
+      caf::event_based_actor::send(at->second, LinkBytes{std::move(bytes)});
+    }
+  }
+
+  void on_exit() override {
+    worker_.ended();
+    peers_.clear();
+    numbers_.clear();
+    gone_.set_value();
+  }
+
+ protected:
+  caf::behavior make_behavior() override {
+    set_down_handler([this](caf::down_msg& down) { lost(down); });
+    // Any peer may send an exit; only closing() ends the link.
+    set_exit_handler([](caf::exit_msg&) {});
+    set_default_handler(caf::drop);
+    wake();
+    return {[this](LinkBytes& message) { received(message.bytes); },
+            [this](FlushAtom) { worker_.flush(*this); },
+            [this](WakeAtom, Time::Underlying armed) {
+              if (armed == armed_.value) wake();
+            },
+            [this](LeaveAtom) { leave(); }};
+  }
+
+ private:
+  ConnectionId number(const caf::strong_actor_ptr& peer) {
+    const auto [at, is_new] =
+        numbers_.emplace(caf::actor_cast<caf::actor_addr>(peer), ConnectionId());
+    if (is_new) {
+      at->second = ConnectionId(++last_number_);
+      peers_.emplace(at->second, caf::actor_cast<caf::actor>(peer));
+      monitor(peer);
+    }
+    return at->second;
+  }
+
+  void dialed(const caf::strong_actor_ptr& peer) {
+    if (peer == nullptr) {
+      worker_.dial_failed(*this, to_string(*join_) + " is no Troupe node");
+    } else if (peer->node() == node()) {
+      worker_.dial_failed(*this, to_string(*join_) + " is this node");
+    } else {
+      worker_.connected(*this, number(peer));
+    }
+    arm();
+  }
+
+  void received(const std::string& bytes) {
+    const auto& peer = current_sender();
+    if (peer == nullptr || peer->node() == node()) return;
+    worker_.received(*this, number(peer), bytes);
+    arm();
+  }
+
+  void lost(const caf::down_msg& down) {
+    const auto at = numbers_.find(down.source);
+    if (at == numbers_.end()) return;
+    const ConnectionId connection = at->second;
+    numbers_.erase(at);
+    peers_.erase(connection);
+    worker_.closed(*this, connection, "its connection closed");
+    arm();
+    end_if_left();
+  }
+
+  void wake() {
+    worker_.wake(*this);
+    armed_ = Time();
+    arm();
+    end_if_left();
+  }
+
+  /// One wake is pending, for the next time that anything is due.
+  void arm() {
+    const Time next = worker_.next_wake();
+    if (next == armed_) return;
+    armed_ = next;
+    const Duration delay = std::max(next - monotonic_now(), Duration(0));
+    delayed_send(this, chrono(delay), WakeAtom::value, armed_.value);
+  }
+
+  void leave() {
+    worker_.leave(*this);
+    end_if_left();
+  }
+
+  void end_if_left() {
+    if (worker_.left()) quit();
+  }
+
+  LinkWorker& worker_;
+  const std::optional<ClusterAddress> join_;
+  std::promise<void> gone_;
+  std::map<caf::actor_addr, ConnectionId> numbers_;
+  std::map<ConnectionId, caf::actor> peers_;
+  std::uint64_t last_number_ = 0;
+  Time armed_;
+};
+
+}  // namespace
+
+struct CafLink::Running {
+  std::mutex mutex;
+  caf::actor actor;  ///< under the mutex; empty once it was told to leave
+  std::future<void> gone;
+};
+
+CafLink::CafLink(Duration heartbeat)
+    : heartbeat_(heartbeat), running_(std::make_unique<Running>()) {}
+
+CafLink::~CafLink() = default;
+
+void CafLink::configure(caf::actor_system_config& config) {
+  config.add_message_type<LinkBytes>("troupe.LinkBytes");
+  config.load<caf::io::middleman>();
+  const caf::timespan interval = chrono(heartbeat_);
+  config.set("middleman.heartbeat-interval", interval);
+  config.set("middleman.connection-timeout", caf::timespan(interval * kCafSilentIntervals));
+  config.set("middleman.enable-automatic-connections", false);
+  // Whom CAF's own handshake refuses says so on one side only; what differs between two builds is
+  // refused by the membership core, with the reason on both.
+  config.set("middleman.app-identifiers",
+             std::vector<std::string>{"troupe-link-" + std::to_string(kLinkVersion)});
+}
+
+Status CafLink::start(CafHandle caf, LinkWorker& worker,
+                      const std::optional<ClusterAddress>& listen,
+                      const std::optional<ClusterAddress>& join) {
+  caf.system->registry().erase(caf::atom("SpawnServ"));
+  caf.system->registry().erase(caf::atom("ConfigServ"));
+  std::promise<void> gone;
+  running_->gone = gone.get_future();
+  {
+    std::lock_guard lock(running_->mutex);
+    running_->actor =
+        caf.system->spawn<LinkActor, caf::detached + caf::hidden>(worker, join, std::move(gone));
+  }
+  if (!listen) return ok_status();
+  const auto port =
+      caf.system->middleman().publish(running_->actor, listen->port, listen->host.c_str(), true);
+  if (!port) {
+    return Error{Code::kUnavailable, "cannot listen for nodes on " + to_string(*listen) + ": " +
+                                         caf.system->render(port.error()) +
+                                         "; is the port in use?"};
+  }
+  port_ = *port;
+  return ok_status();
+}
+
+void CafLink::flush() {
+  std::lock_guard lock(running_->mutex);
+  if (running_->actor) caf::anon_send(running_->actor, FlushAtom::value);
+}
+
+void CafLink::closing() {
+  {
+    std::lock_guard lock(running_->mutex);
+    if (!running_->actor) return;
+    caf::anon_send(running_->actor, LeaveAtom::value);
+    running_->actor = nullptr;
+  }
+  running_->gone.wait_for(chrono(kCloseMax));
+}
+
+}  // namespace troupe
