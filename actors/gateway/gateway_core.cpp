@@ -76,8 +76,11 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
   if (draining_) {
     return refuse(arrived, Code::kUnavailable, "the server is draining; try another", out);
   }
-  if (ranks_.size() == 0 || !streams_) {
+  if (ranks_.size() == 0) {
     return refuse(arrived, Code::kUnavailable, "no rank has joined yet; try again", out);
+  }
+  if (!streams_) {
+    return refuse(arrived, Code::kUnavailable, "the stream table starts anew; try again", out);
   }
   if (by_ref_.size() >= args_.requests_max) {
     return refuse(arrived, Code::kUnavailable,
@@ -110,6 +113,10 @@ void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) 
 }
 
 void GatewayCore::on(const Down& down, Context&, Effects& out) {
+  if (down.ref == streams_) {
+    streams_ = ActorRef{};
+    return;
+  }
   ranks_.release(down.ref);
   const auto at = by_ref_.find(down.ref);
   if (at == by_ref_.end()) return ranks_.leave(down.ref);
@@ -139,8 +146,9 @@ void GatewayCore::on(const RankLeft& left, Context&, Effects& out) {
   out.unwatch(left.rank);
 }
 
-void GatewayCore::on(const StreamsStarted& started, Context&, Effects&) {
+void GatewayCore::on(const StreamsStarted& started, Context&, Effects& out) {
   streams_ = started.streams;
+  out.watch(streams_);
 }
 
 void GatewayCore::on(const CancelRequest& cancel, Context&, Effects& out) {

@@ -5,7 +5,7 @@
 namespace troupe {
 
 void RankTable::join(const RankJoined& joined) {
-  ranks_[joined.rank] = Rank{joined, 0, 0};
+  ranks_[joined.rank].joined = joined;
 }
 
 bool RankTable::matches(const RankJoined& joined, std::string_view model) {

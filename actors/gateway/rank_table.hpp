@@ -17,6 +17,7 @@ namespace troupe {
 
 class RankTable {
  public:
+  /// Repeated introductions of the same life keep its load.
   void join(const RankJoined& joined);
   void leave(const ActorRef& rank) { ranks_.erase(rank); }
 

@@ -10,6 +10,8 @@ namespace {
 constexpr Duration kBackstopGrace = seconds(5);
 /// Blocks held for longer than this after their owner's end count as orphaned (DESIGN, Leases).
 constexpr Duration kOrphanAge = seconds(1);
+/// A full window of TokenBatches that nobody answered for so long counts as lost.
+constexpr Duration kCreditAge = seconds(1);
 
 }  // namespace
 
@@ -30,7 +32,8 @@ void RankCore::on(const Started&, Context&, Effects& out) {
 
 Status RankCore::admissible(const SubmitRow& submit) const {
   if (draining_) return Error{Code::kUnavailable, "the rank is draining"};
-  if (waiting_.size() >= args_.limits.queue_max) {
+  const bool starts_at_once = waiting_.empty() && !free_row_ids_.empty();
+  if (waiting_.size() >= args_.limits.queue_max && !starts_at_once) {
     return Error{Code::kUnavailable,
                  "the queue is full: " + std::to_string(waiting_.size()) + " requests wait"};
   }
@@ -116,16 +119,41 @@ void RankCore::on(const ParkRow& park, Context& context, Effects& out) {
   fill_pipeline(context, out);
 }
 
-void RankCore::on(const BatchTaken&, Context& context, Effects& out) {
+void RankCore::on(const BatchTaken& taken, Context& context, Effects& out) {
   const auto at = unacked_.find(context.from);
   if (at == unacked_.end()) return;
-  TROUPE_ASSERT(at->second > 0, "a credit comes back for each batch, and once");
-  if (--at->second == 0) unacked_.erase(at);
+  auto& steps = at->second;
+  const std::size_t window = args_.limits.unacked_batches_max;
+  const bool was_full = steps.size() >= window;
+  while (!steps.empty() && steps.front() <= taken.step) steps.pop_front();
+  const bool reopened = was_full && steps.size() < window;
+  if (steps.empty()) unacked_.erase(at);
+  if (!reopened) return;
+  out.cancel_timer({kCreditCheck, context.from.local});
+  fill_pipeline(context, out);
+}
+
+void RankCore::spend_credit(const ActorRef& streams, std::uint64_t step, Context& context,
+                            Effects& out) {
+  auto& steps = unacked_[streams];
+  steps.push_back(step);
+  if (steps.size() == args_.limits.unacked_batches_max) {
+    out.timer({kCreditCheck, streams.local}, context.now + kCreditAge);
+  }
+}
+
+void RankCore::give_up_credits(std::uint64_t streams, Context& context, Effects& out) {
+  // Every batch of a full window or its answer was lost, or its receiver is stuck. In the first
+  // case rows must go on; in the second the next window bounds what it is sent.
+  const auto lost =
+      std::erase_if(unacked_, [&](const auto& entry) { return entry.first.local == streams; });
+  if (lost > 0) out.count("troupe_rank_credits_lost_total");
   fill_pipeline(context, out);
 }
 
 void RankCore::on(const TimerFired& fired, Context& context, Effects& out) {
   if (fired.tag.kind == kOrphanCheck) return check_orphans(context, out);
+  if (fired.tag.kind == kCreditCheck) return give_up_credits(fired.tag.key, context, out);
   RankRow* row = find(RequestId(fired.tag.key));
   if (row == nullptr) return;
   out.warn("row_backstop", "request " + std::to_string(fired.tag.key) +

@@ -77,7 +77,7 @@ class RankCore {
   std::uint64_t preemptions() const { return preemptions_; }
 
  private:
-  enum TimerKind : std::uint32_t { kRowBackstop = 1, kOrphanCheck = 2 };
+  enum TimerKind : std::uint32_t { kRowBackstop = 1, kOrphanCheck, kCreditCheck };
 
   struct Step {
     std::uint64_t number = 0;
@@ -93,6 +93,8 @@ class RankCore {
   void release_if_unused(RequestId id, Effects& out);
   void report_load(Effects& out);
   void check_orphans(Context& context, Effects& out);
+  void spend_credit(const ActorRef& streams, std::uint64_t step, Context& context, Effects& out);
+  void give_up_credits(std::uint64_t streams, Context& context, Effects& out);
 
   // Scheduling (rank_schedule.cpp).
   std::uint32_t context_limit() const;
@@ -101,6 +103,7 @@ class RankCore {
   bool reserve(RankRow& row, std::uint32_t tokens);
   void preempt_one();
   void finish_preemption(RankRow& row, Effects& out);
+  void finish_preemptions(Effects& out);
   void admit_waiting(Context& context, Effects& out);
   bool plan_decode(RankRow& row, StepPlan& plan);
   bool plan_prefill(RankRow& row, std::uint32_t& budget, StepPlan& plan);
@@ -135,8 +138,9 @@ class RankCore {
   std::deque<RequestId> waiting_;    ///< in order of arrival; preempted rows in front
   std::vector<RequestId> admitted_;  ///< in order of admission
   std::vector<RowId> free_row_ids_;
-  std::map<ActorRef, std::uint32_t> unacked_;  ///< TokenBatches on the way, by stream table
-  std::deque<Step> steps_;                     ///< in flight, oldest first
+  /// Steps of the TokenBatches on the way, oldest first, by stream table.
+  std::map<ActorRef, std::deque<std::uint64_t>> unacked_;
+  std::deque<Step> steps_;  ///< in flight, oldest first
   std::uint64_t next_step_ = 0;
   std::uint64_t next_op_ = 0;
   std::uint64_t preemptions_ = 0;

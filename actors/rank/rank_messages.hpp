@@ -111,10 +111,12 @@ struct TokenBatch {
   }
 };
 
-/// A credit back: one TokenBatch was worked off.
+/// Credits back: the TokenBatches up to this step were worked off. Cumulative, so that one that
+/// gets lost on the way is made up for by the next.
 struct BatchTaken {
   static constexpr MessageInfo info{0x0306, "batch_taken"};
-  static void fields(auto&, auto&&) {}
+  std::uint64_t step = 0;
+  static void fields(auto& self, auto&& visit) { visit("step", self.step); }
 };
 
 using RankProtocol = Protocol<Started, SubmitRow, CancelRow, ParkRow, BatchTaken, Done<StepResult>,

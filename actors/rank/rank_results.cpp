@@ -43,9 +43,10 @@ std::vector<RankCore::Fresh> RankCore::absorb(const StepResult& result, Context&
 }
 
 void RankCore::absorb_row(RankRow& row, const RowResult& result, RowTokens& fresh) {
-  // The plan counted one new position for this sample; the device knows how many there were.
-  const auto brought = static_cast<std::uint32_t>(result.tokens.size());
-  if (brought > 1) row.computed += brought - 1;
+  // The plan counted one new position for this sample; the device knows how many there were. A
+  // scripted row that had nothing to say has not moved.
+  row.computed += static_cast<std::uint32_t>(result.tokens.size());
+  --row.computed;
   for (std::size_t i = 0; i < result.tokens.size() && fresh.finish == Finish::kNone; ++i) {
     const TokenId token = result.tokens[i];
     fresh.tokens.push_back(token);
@@ -100,7 +101,7 @@ void RankCore::post_process(std::uint64_t step, std::vector<Fresh> fresh, Contex
     batch.rows.push_back(std::move(one.tokens));
   }
   for (auto& [streams, batch] : batches) {
-    ++unacked_[streams];
+    spend_credit(streams, step, context, out);
     out.send(streams, make_message<TokenBatch>(std::move(batch)));
   }
   if (tokens > 0) out.count("vllm:generation_tokens_total", tokens);

@@ -21,7 +21,7 @@ std::uint32_t RankCore::blocks_for(std::uint32_t tokens) const {
 bool RankCore::wants_step(const RankRow& row) const {
   if (!row.running() || row.parked || row.preempting) return false;
   const auto unacked = unacked_.find(row.submitted.streams);
-  if (unacked != unacked_.end() && unacked->second >= args_.limits.unacked_batches_max) {
+  if (unacked != unacked_.end() && unacked->second.size() >= args_.limits.unacked_batches_max) {
     return false;
   }
   // Its last token is on the way already.
@@ -69,11 +69,14 @@ void RankCore::finish_preemption(RankRow& row, Effects& out) {
   out.count("vllm:num_preemptions_total");
 }
 
-void RankCore::admit_waiting(Context& context, Effects& out) {
+void RankCore::finish_preemptions(Effects& out) {
   for (const RequestId id : std::vector<RequestId>(admitted_)) {
     RankRow& row = *find(id);
     if (row.running() && row.preempting && row.steps_pending == 0) finish_preemption(row, out);
   }
+}
+
+void RankCore::admit_waiting(Context& context, Effects& out) {
   const bool freeing = std::any_of(admitted_.begin(), admitted_.end(),
                                    [&](RequestId id) { return find(id)->preempting; });
   while (!freeing && !waiting_.empty() && !free_row_ids_.empty()) {
@@ -134,7 +137,7 @@ bool RankCore::plan_prefill(RankRow& row, std::uint32_t& budget, StepPlan& plan)
 }
 
 std::shared_ptr<const StepPlan> RankCore::schedule(Context& context, Effects& out) {
-  admit_waiting(context, out);
+  finish_preemptions(out);
   auto plan = std::make_shared<StepPlan>();
   std::uint32_t budget = args_.limits.max_num_batched_tokens;
   for (const RequestId id : admitted_) {
@@ -143,6 +146,8 @@ std::shared_ptr<const StepPlan> RankCore::schedule(Context& context, Effects& ou
     if (row.state != RowState::kDecode || !wants_step(row)) continue;
     if (plan_decode(row, *plan)) --budget;
   }
+  // Only now: blocks that a preemption freed belong to the rows that were there before its victim.
+  admit_waiting(context, out);
   for (const RequestId id : admitted_) {
     RankRow& row = *find(id);
     // A row whose prompt ends in this very step is in kDecode now; it was planned above or below.

@@ -106,6 +106,9 @@ void RequestCore::on(const TimerFired&, Context& context, Effects& out) {
 }
 
 void RequestCore::on(const Down& down, Context& context, Effects& out) {
+  if (down.ref == args_.streams && (state_ == State::kPreparing || state_ == State::kPlacing)) {
+    return fail(Code::kUnavailable, "the stream table is gone; try again", context, out);
+  }
   if (down.ref == args_.streams) {
     // The only writer is gone: whether bytes were written is unknown, so the client sees a cut.
     out.send(args_.arrived->session, make_message<SessionCut>(args_.arrived->exchange));

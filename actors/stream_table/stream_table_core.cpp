@@ -35,12 +35,15 @@ void StreamTableCore::on(const TokenBatch& batch, Context& context, Effects& out
     // Closed rows' tokens may still be on the way. A rank that restarted knows no row of ours.
     if (row != nullptr && row->open.rank == batch.rank) take_tokens(*row, tokens, context, out);
   }
-  out.send(batch.rank, make_message<BatchTaken>());
+  out.send(batch.rank, make_message<BatchTaken>(batch.step));
 }
 
 void StreamTableCore::take_tokens(Row& row, const RowTokens& tokens, Context& context,
                                   Effects& out) {
-  TROUPE_ASSERT(tokens.first == row.output_tokens, "a row's tokens come without a gap");
+  if (tokens.first != row.output_tokens) {
+    return fail(row, Code::kLost, "tokens were lost between the rank and the gateway", context,
+                out);
+  }
   if (tokens.finish == Finish::kFailed) return fail(row, tokens.code, tokens.error, context, out);
   observe_tokens(row, tokens.tokens.size(), context, out);
   std::string bytes;

@@ -217,6 +217,11 @@ void TrafficCore::on(const Drain&, Context& context, Effects& out) {
   out.stop("drained");
 }
 
+std::optional<Time> TrafficCore::oldest_start() const {
+  if (exchanges_.empty()) return std::nullopt;
+  return exchanges_.begin()->second.record.sent;
+}
+
 const char* TrafficCore::phase() const {
   switch (phase_) {
     case Phase::kWaiting:

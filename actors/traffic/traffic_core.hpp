@@ -67,6 +67,8 @@ class TrafficCore {
   bool ended() const { return phase_ == Phase::kEnded; }
   std::uint32_t live() const { return static_cast<std::uint32_t>(exchanges_.size()); }
   std::uint64_t started() const { return started_; }
+  /// When the oldest exchange under way was sent; nothing: none is.
+  std::optional<Time> oldest_start() const;
   const TrafficReport& report() const { return report_; }
 
  private:

@@ -13,7 +13,8 @@ constexpr std::uint64_t kDrainedStep = 64u << 10;
 /// "HTTP 503 unavailable": the status and the error's code, without the numbers of its message, so
 /// that equal reasons count together.
 std::string http_failure(std::uint16_t status, const std::string& body) {
-  std::string text = "HTTP " + std::to_string(status);
+  // Status 0: the dialer had no answer at all.
+  std::string text = status == 0 ? "no answer:" : "HTTP " + std::to_string(status);
   rapidjson::Document document;
   document.Parse<rapidjson::kParseIterativeFlag>(body.data(), body.size());
   if (document.HasParseError() || !document.IsObject()) return text;

@@ -6,7 +6,8 @@
 // the same device works in virtual time and, delivered by a timer, in real time.
 //
 // Invariants: those of Device. A cancelled launch completes at the cancel, or as soon as those
-// ahead of it on its stream have ended; launches behind it keep the times that they were told.
+// ahead of it on its stream have ended; launches behind it keep the times that they were told. Ends
+// on one stream are at least 1 ns apart.
 //
 // Threads: any, one at a time per call (a mutex keeps the books). The sink is called without it.
 #pragma once

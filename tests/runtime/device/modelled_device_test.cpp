@@ -74,12 +74,22 @@ TEST_F(ModelledDeviceTest, ACancelledLaunchEndsAtOnceButNeverBeforeThoseAheadOfI
   launch(2, LaunchKind::kForward, Time(0));
   launch(3, LaunchKind::kForward, Time(0));
   device->cancel(LaunchId(3), Time(1000));
-  EXPECT_EQ(recorder.ends[3].at, Time(0) + milliseconds(20));
+  EXPECT_EQ(recorder.ends[3].at, Time(0) + milliseconds(20) + nanoseconds(1));
   EXPECT_EQ(recorder.ends[3].code, Code::kCancelled);
   device->cancel(LaunchId(1), Time(2000));
-  EXPECT_EQ(recorder.ends[1].at, Time(2000));
+  EXPECT_EQ(recorder.ends[1].at, Time(2001));
   device->cancel(LaunchId(1), Time(3000));
-  EXPECT_EQ(recorder.ends[1].at, Time(2000)) << "what has ended cannot be cancelled";
+  EXPECT_EQ(recorder.ends[1].at, Time(2001)) << "what has ended cannot be cancelled";
+}
+
+TEST_F(ModelledDeviceTest, EndsOnAStreamDifferSoThatNobodyCanSwapThem) {
+  launch(1, LaunchKind::kForward, Time(0));
+  launch(2, LaunchKind::kSample, Time(0));  // costs nothing
+  EXPECT_EQ(recorder.ends[2].at, recorder.ends[1].at + nanoseconds(1));
+  device->cancel(LaunchId(1), Time(5000));
+  device->cancel(LaunchId(2), Time(5000));
+  EXPECT_EQ(recorder.ends[1].at, Time(5001));
+  EXPECT_EQ(recorder.ends[2].at, Time(5002));
 }
 
 TEST_F(ModelledDeviceTest, CopiesTakeTheirBandwidth) {

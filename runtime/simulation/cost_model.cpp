@@ -1,0 +1,100 @@
+#include "runtime/simulation/cost_model.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace troupe {
+
+namespace {
+
+constexpr double kContextUnit = 131072;
+
+struct Work {
+  double prefill_tokens = 0;
+  double prefill_pairs = 0;  ///< Σ q (c + q / 2)
+  double decode_tokens = 0;
+  double decode_context = 0;
+  std::uint32_t longest = 0;
+};
+
+Work work_of(const StepPlan& plan) {
+  Work work;
+  for (const StepRow& row : plan.rows) {
+    const double q = row.count, c = row.start;
+    work.longest = std::max(work.longest, row.start + row.count);
+    if (row.input_on_device) {
+      work.decode_tokens += q;
+      work.decode_context += c + q;
+    } else {
+      work.prefill_tokens += q;
+      work.prefill_pairs += q * (c + q / 2);
+    }
+  }
+  return work;
+}
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+}  // namespace
+
+Duration CostModel::step(const StepPlan& plan) {
+  const Work work = work_of(plan);
+  ++use_.steps;
+  double seconds = 0;
+  if (work.prefill_tokens > 0) {
+    seconds += prefill_.a + prefill_.b * work.prefill_tokens + prefill_.g * work.prefill_pairs;
+    if (work.prefill_tokens < prefill_.q_least || work.prefill_tokens > prefill_.q_most) {
+      ++use_.prefill_outside;
+    }
+  }
+  if (work.decode_tokens > 0) {
+    const double n = work.decode_tokens;
+    seconds += decode_.t0 + decode_.k * work.decode_context / kContextUnit + decode_.p1 * n +
+               (decode_.p2 - decode_.p1) * std::max(0.0, n - decode_.n1);
+    if (n < decode_.batch_least || n > decode_.batch_most) ++use_.decode_batch_outside;
+    if (work.prefill_tokens > 0) ++use_.mixed_steps;
+  }
+  if (work.longest > decode_.context_most) ++use_.context_outside;
+  return from_seconds(seconds);
+}
+
+std::vector<std::string> CostModel::describe() const {
+  const char* p = "CALIB.md, fit to seed 004, EP4/DP4 prefill";
+  const char* d = "CALIB.md, fit to seed 004, EP64/DP64 decode";
+  return {
+      format("prefill a = %.3f ms/step, b = %.3f us/token; %s; %u to %u tokens a step",
+             prefill_.a * 1e3, prefill_.b * 1e6, p, prefill_.q_least, prefill_.q_most),
+      format("prefill g = %.1e s/token^2; a parameter: the source does not determine it",
+             prefill_.g),
+      format("decode t0 = %.3f ms/step, p1 = %.5f, p2 = %.5f ms/token, knee %.0f tokens; %s; "
+             "%u to %u rows",
+             decode_.t0 * 1e3, decode_.p1 * 1e3, decode_.p2 * 1e3, decode_.n1, d,
+             decode_.batch_least, decode_.batch_most),
+      format("decode k = %.5f ms per row of 131,072 tokens; assumed 896 B/token at 8 TB/s; only "
+             "that context is published, at most %u",
+             decode_.k * 1e3, decode_.context_most),
+      "a step with prefill and decode costs the sum of both (nothing published on sharing)",
+  };
+}
+
+std::string CostModel::extrapolation() const {
+  const double all = static_cast<double>(std::max<std::uint64_t>(1, use_.steps)) / 100;
+  std::string text;
+  auto add = [&](std::uint64_t steps, const char* what) {
+    if (steps == 0) return;
+    if (!text.empty()) text += ", ";
+    text += format("%.1f %% of steps with ", static_cast<double>(steps) / all) + what;
+  };
+  add(use_.prefill_outside, "a prompt chunk outside of the fitted sizes");
+  add(use_.decode_batch_outside, "a decode batch outside of the fitted sizes");
+  add(use_.context_outside, "a longer context than published");
+  add(use_.mixed_steps, "prefill and decode added");
+  return text;
+}
+
+}  // namespace troupe

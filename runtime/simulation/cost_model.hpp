@@ -1,0 +1,70 @@
+// What a step costs on the simulated GPU: the formula fitted to published figures.
+//
+//   prefill  t = a + b q + g Σ q_i (c_i + q_i / 2)        q: prompt tokens of the step, c: before
+//   it decode   t = t0 + k Σ ctx_i / 131072 + p1 N + (p2 − p1) max(0, N − N1)      N: decoded
+//   tokens
+//
+// Source: shared/simulation/CALIB.md, fit to seed 004's plots of one GPU of an EP4/DP4 prefill
+// engine and of an EP64/DP64 decode engine (DeepSeek's recipe, 131,072 tokens of context). t0
+// contains all-to-all and imbalance. A step that holds both kinds of work costs the sum of both:
+// nothing published says what they share.
+//
+// A step outside of the fitted ranges is an extrapolation: it is computed all the same, counted,
+// and every report says so. Units: seconds and tokens. Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/base/time.hpp"
+#include "runtime/device/step.hpp"
+
+namespace troupe {
+
+struct PrefillConstants {
+  double a = 21.97e-3;           ///< seconds a step
+  double b = 10.838e-6;          ///< seconds a token
+  double g = 0;                  ///< seconds a token²: not determined by the source
+  std::uint32_t q_least = 4096;  ///< smallest plotted chunk (assumed there)
+  std::uint32_t q_most = 65536;
+};
+
+struct DecodeConstants {
+  double t0 = 9.804e-3;
+  double k = 0.01468e-3;   ///< seconds for 131,072 tokens of context (896 B each at 8 TB/s)
+  double p1 = 0.00408e-3;  ///< seconds a token below the knee
+  double p2 = 0.01374e-3;  ///< and above
+  double n1 = 272;         ///< the knee, tokens
+  std::uint32_t batch_least = 8;
+  std::uint32_t batch_most = 256;
+  std::uint32_t context_most = 131072;  ///< the only published context
+};
+
+struct CostUse {
+  std::uint64_t steps = 0;
+  std::uint64_t mixed_steps = 0;      ///< prefill and decode in one step: their costs were added
+  std::uint64_t prefill_outside = 0;  ///< steps with fewer or more prompt tokens than fitted
+  std::uint64_t decode_batch_outside = 0;
+  std::uint64_t context_outside = 0;  ///< steps with a row longer than the published context
+};
+
+class CostModel {
+ public:
+  explicit CostModel(PrefillConstants prefill = {}, DecodeConstants decode = {})
+      : prefill_(prefill), decode_(decode) {}
+
+  Duration step(const StepPlan& plan);
+  const CostUse& use() const { return use_; }
+  /// Each constant with its unit, source and range, one a line.
+  std::vector<std::string> describe() const;
+  /// How many steps lay outside of the ranges, for reports; empty if none did.
+  std::string extrapolation() const;
+
+ private:
+  PrefillConstants prefill_;
+  DecodeConstants decode_;
+  CostUse use_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,133 @@
+#include <gtest/gtest.h>
+#include <rapidjson/document.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "actors/traffic/report_json.hpp"
+#include "runtime/base/rng.hpp"
+#include "actors/traffic/traffic_report.hpp"
+
+namespace troupe {
+namespace {
+
+TEST(Histogram, PercentilesAreWithinOnePercent) {
+  Histogram histogram;
+  Rng rng(1);
+  std::vector<double> values;
+  for (int i = 0; i < 10'000; ++i) values.push_back(std::exp(20 * rng.uniform() - 10));
+  for (const double value : values) histogram.record(value);
+  std::sort(values.begin(), values.end());
+  for (const double percent : {1.0, 50.0, 90.0, 99.0, 99.9}) {
+    const double exact = values[static_cast<std::size_t>(std::ceil(percent * 100)) - 1];
+    EXPECT_NEAR(histogram.percentile(percent), exact, exact * 0.01) << percent;
+  }
+  EXPECT_EQ(histogram.least(), values.front());
+  EXPECT_EQ(histogram.greatest(), values.back());
+}
+
+TEST(Histogram, EmptyAndExtremeValues) {
+  Histogram histogram;
+  EXPECT_EQ(histogram.percentile(99), 0);
+  histogram.record(0);
+  histogram.record(1e300);
+  EXPECT_EQ(histogram.percentile(50), 0);
+  EXPECT_GT(histogram.percentile(100), 1e17);
+}
+
+TEST(Slo, ParsesTheSyntaxOfVllmBench) {
+  const auto slo = parse_slo("ttft:500 tpot:50.5");
+  ASSERT_TRUE(slo.ok());
+  EXPECT_EQ(slo->ttft, milliseconds(500));
+  EXPECT_EQ(slo->tpot, microseconds(50'500));
+  EXPECT_FALSE(slo->e2el);
+  EXPECT_EQ(slo->text(), "ttft:500 tpot:50.5");
+  for (const char* wrong : {"ttft", "ttft:", "ttft:x", "itl:5", "ttft:-1", "ttft:5ms"}) {
+    EXPECT_FALSE(parse_slo(wrong).ok()) << wrong;
+  }
+}
+
+ExchangeRecord ok_record() {
+  ExchangeRecord record;
+  record.outcome = Outcome::kOk;
+  record.status = 200;
+  record.prompt_tokens = 10;
+  record.output_tokens = 3;
+  record.intended = Time(0);
+  record.first_token = Time() + milliseconds(100);
+  record.last_token = Time() + milliseconds(140);
+  record.gaps = {milliseconds(20), milliseconds(20)};
+  record.ended = Time() + milliseconds(150);
+  return record;
+}
+
+TEST(Report, AnAnswerWithoutATokenIsAFailureAndNoTtft) {
+  TrafficReport report((TrafficPlan()));
+  report.begin(Time());
+  report.record(ok_record());
+  ExchangeRecord empty;
+  empty.outcome = Outcome::kNoToken;
+  empty.error = "200 without a token";
+  report.record(empty);
+  EXPECT_EQ(report.ttft.count(), 1u);
+  EXPECT_NEAR(report.ttft.mean(), 0.1, 1e-9);
+  EXPECT_NEAR(report.tpot.mean(), 0.02, 1e-9);
+  EXPECT_EQ(report.count(Outcome::kNoToken), 1u);
+  EXPECT_DOUBLE_EQ(report.error_share(), 0.5);
+}
+
+TEST(Report, ErrorAnswersAreNoThroughput) {
+  TrafficPlan plan;
+  plan.slo.ttft = milliseconds(120);
+  TrafficReport report(plan);
+  report.begin(Time());
+  report.record(ok_record());
+  ExchangeRecord refused;
+  refused.outcome = Outcome::kFailed;
+  refused.status = 503;
+  refused.error = "HTTP 503 unavailable";
+  refused.ended = Time() + milliseconds(1);
+  report.record(refused);
+  EXPECT_EQ(report.good(), 1u);
+  EXPECT_EQ(report.output_tokens(), 3u);
+  EXPECT_EQ(report.errors().at("HTTP 503 unavailable"), 1u);
+  const std::string text = vllm_block(report);
+  EXPECT_NE(text.find("Failed requests:                         1"), std::string::npos) << text;
+  EXPECT_NE(text.find("(ttft:120 ms)"), std::string::npos) << text;
+}
+
+TEST(Report, GoodputCountsOnlyRequestsThatKeepTheObjectives) {
+  TrafficPlan plan;
+  plan.slo.tpot = milliseconds(19);
+  TrafficReport report(plan);
+  report.begin(Time());
+  report.record(ok_record());
+  EXPECT_EQ(report.good(), 0u);
+}
+
+TEST(Report, ManyDifferentErrorsStayBounded) {
+  TrafficReport report((TrafficPlan()));
+  for (int i = 0; i < 1000; ++i) {
+    ExchangeRecord failed;
+    failed.outcome = Outcome::kFailed;
+    failed.error = std::to_string(i);
+    report.record(failed);
+  }
+  EXPECT_LE(report.errors().size(), TrafficReport::kErrorsMax + 1);
+}
+
+TEST(Report, JsonIsJson) {
+  TrafficReport report((TrafficPlan()));
+  report.begin(Time());
+  report.record(ok_record());
+  rapidjson::Document document;
+  document.Parse(report_json(report, {{"seed", "7"}}).c_str());
+  ASSERT_FALSE(document.HasParseError());
+  EXPECT_EQ(document["ok"].GetInt(), 1);
+  EXPECT_NEAR(document["ttft_ms"]["p99"].GetDouble(), 100, 1);
+  EXPECT_STREQ(document["simulation"]["seed"].GetString(), "7");
+  EXPECT_FALSE(aiperf_table(report).empty());
+}
+
+}  // namespace
+}  // namespace troupe
