@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <random>
 
+#include "actors/node/wire_messages.hpp"
+#include "runtime/cluster/address.hpp"
+#include "runtime/cluster/identity.hpp"
 #include "runtime/observe/log.hpp"
 
 namespace troupe {
@@ -29,6 +32,26 @@ http::Limits http_limits(const config::NodeConfig& config) {
   // The stream table parks a row above its soft bound; this cut is the backstop.
   limits.outstanding_bytes_max = 4 * config.gateway.stream_buffer_bytes.value;
   return limits;
+}
+
+const char* state_name(PeerState state) {
+  switch (state) {
+    case PeerState::kHelloSent:
+      return "joining";
+    case PeerState::kOffered:
+      return "being asked";
+    case PeerState::kUp:
+      return "up";
+    case PeerState::kLeaving:
+      return "leaving";
+  }
+  return "unknown";
+}
+
+AdminPeer describe_peer(const PeerStatus& peer) {
+  std::string about =
+      name_of(peer.card) + ", silent for " + std::to_string(peer.silent.value / 1'000'000) + " ms";
+  return {peer.card.root, std::move(about), state_name(peer.state)};
 }
 
 }  // namespace
@@ -71,7 +94,11 @@ Status ServingNode::build() {
   TROUPE_TRY_ASSIGN(engines_, build_engines(config_, has_role(config_, "rank")));
   metrics_ = std::make_unique<Metrics>(engines_.models.front().name);
   notes_ = std::make_unique<Notes>(*metrics_);
+  TROUPE_TRY(make_link());
   SystemOptions options;
+  options.node = node_;
+  options.incarnation = incarnation_;
+  if (link_) options.caf = link_->setup();
   options.seed = std::random_device{}();
   options.notes = notes_.get();
   for (const auto& device : engines_.devices) options.devices.push_back(device.get());
@@ -81,7 +108,49 @@ Status ServingNode::build() {
     TROUPE_TRY(listen());
   }
   root_ = system_->spawn_root<NodeCore>(NodeCore::kName, root_args());
+  if (link_) TROUPE_TRY(link_->start(*system_, root_));
   return open_admin();
+}
+
+Status ServingNode::make_link() {
+  node_ = draw_node_id();
+  incarnation_ = draw_incarnation();
+  if (config_.node.join.empty() && config_.node.cluster_listen.empty()) return ok_status();
+  ClusterOptions options;
+  options.card.version = TROUPE_VERSION;
+  options.card.node = node_;
+  options.card.incarnation = incarnation_;
+  options.card.roles = config_.node.roles;
+  options.card.model = engines_.models.front().name;
+  for (const auto& rank : engines_.ranks) {
+    options.card.capacity += rank.args.limits.max_num_seqs + rank.args.limits.queue_max;
+  }
+  options.registry = wire_messages();
+  options.heartbeat = config_.node.heartbeat_interval;
+  if (!config_.node.join.empty()) {
+    TROUPE_TRY_ASSIGN(options.join, parse_cluster_address("node.join", config_.node.join));
+  }
+  if (!config_.node.cluster_listen.empty()) {
+    TROUPE_TRY_ASSIGN(options.listen,
+                      parse_cluster_address("node.cluster_listen", config_.node.cluster_listen));
+  }
+  options.callbacks.on_peer = [this](const ActorRef& peer, bool joined) {
+    peer_changed(peer, joined);
+  };
+  options.callbacks.log = [](bool warning, const std::string& text) {
+    if (warning) {
+      logging::warn("link", text);
+    } else {
+      logging::info("link", text);
+    }
+  };
+  link_ = std::make_unique<ClusterLink>(std::move(options));
+  return ok_status();
+}
+
+void ServingNode::peer_changed(const ActorRef& peer, bool joined) {
+  system_->send(ActorRef{}, root_,
+                joined ? make_message<PeerJoined>(peer) : make_message<PeerLost>(peer));
 }
 
 Status ServingNode::open_admin() {
@@ -92,6 +161,13 @@ Status ServingNode::open_admin() {
   options.about = engines_.about;
   for (const auto& role : config_.node.roles) {
     options.roles += (options.roles.empty() ? "" : ",") + role;
+  }
+  if (link_) {
+    options.peers = [this] {
+      std::vector<AdminPeer> peers;
+      for (const auto& peer : link_->peers()) peers.push_back(describe_peer(peer));
+      return peers;
+    };
   }
   options.drain = [this] {
     drain_asked_ = true;

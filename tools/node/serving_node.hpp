@@ -2,9 +2,9 @@
 //
 // Used by `troupe node`, by `troupe chat` when it starts a node of its own, and by tests.
 //
-// Start: engines (checked first) → actor system → root actor → HTTP. Stop: HTTP refuses, the root
-// drains, actors end (children before parents), streams close, HTTP closes; every stage has a
-// deadline, so that stop always ends.
+// Start: engines (checked first) → link → actor system → HTTP → root actor → link joins. Stop: HTTP
+// refuses, the root drains, actors end (children before parents), the link says goodbye, streams
+// close, HTTP closes; every stage has a deadline, so that stop always ends.
 //
 // Threads: start, stop and the destructor from one thread.
 #pragma once
@@ -14,6 +14,7 @@
 #include <string>
 
 #include "actors/gateway/http_host.hpp"
+#include "runtime/cluster/link.hpp"
 #include "runtime/observe/metrics.hpp"
 #include "tools/admin/admin_server.hpp"
 #include "tools/config/node_config.hpp"
@@ -45,6 +46,8 @@ class ServingNode {
   Status build();
   Status listen();
   Status open_admin();
+  Status make_link();
+  void peer_changed(const ActorRef& peer, bool joined);
   NodeCore::Args root_args();
   std::string render_metrics();
 
@@ -53,6 +56,9 @@ class ServingNode {
   Engines engines_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Notes> notes_;
+  NodeId node_;
+  std::uint32_t incarnation_ = 0;
+  std::unique_ptr<ClusterLink> link_;  ///< nothing on a node that neither listens nor joins
   std::unique_ptr<ActorSystem> system_;
   std::unique_ptr<HttpHost> host_;
   std::unique_ptr<http::Server> server_;
