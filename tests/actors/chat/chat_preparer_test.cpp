@@ -1,0 +1,158 @@
+// From a body to what a rank needs, and the refusals on the way there.
+#include "actors/chat/chat_preparer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "runtime/recipe/byte_tokenizer.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr RequestId kId{0x0003'0000'0000'00afULL};
+
+std::shared_ptr<const PromptEncoder> chatml() {
+  return find_prompt_encoder("chatml").value();
+}
+
+/// Model "bytes" (the default, a context of 100 tokens) and every script.
+ChatPreparer preparer() {
+  const auto tokenizer = ByteTokenizer::build();
+  return ChatPreparer({{"bytes", tokenizer, chatml(), 100}, {"script/*", tokenizer, chatml(), 400}},
+                      "fp_test");
+}
+
+Prepared prepare(const std::string& body, RequestId id = kId) {
+  HttpArrived arrived;
+  arrived.body = body;
+  arrived.unix_seconds = 1'700'000'000;
+  auto prepared = preparer().prepare(arrived, id);
+  EXPECT_TRUE(prepared.ok());
+  return prepared.ok() ? std::move(prepared).value() : Prepared{};
+}
+
+/// A body with one user message and `more` members.
+std::string chat(const std::string& more = "", const std::string& text = "hi") {
+  return R"({"messages":[{"role":"user","content":")" + text + "\"}]" +
+         (more.empty() ? "" : "," + more) + "}";
+}
+
+void expect_refused(const Prepared& prepared, int status,
+                    const std::vector<std::string>& mentions) {
+  EXPECT_EQ(prepared.refusal_status, status) << prepared.refusal_body;
+  EXPECT_EQ(prepared.refusal_body.rfind(R"({"error":{)", 0), 0u) << prepared.refusal_body;
+  for (const auto& part : mentions) {
+    EXPECT_NE(prepared.refusal_body.find(part), std::string::npos)
+        << part << " in " << prepared.refusal_body;
+  }
+}
+
+TEST(ChatRefusals, BadJsonIsTheClientsFault) {
+  expect_refused(prepare("{\"messages\":"), 400, {"invalid_request_error"});
+  expect_refused(prepare(""), 400, {"invalid_request_error"});
+}
+
+TEST(ChatRefusals, ParametersOutOfRangeAreNamed) {
+  expect_refused(prepare(chat(R"("temperature":3)")), 400, {"temperature"});
+  expect_refused(prepare(chat(R"("top_p":0)")), 400, {"top_p"});
+}
+
+TEST(ChatRefusals, AnUnknownModelIsNotFoundAndNamed) {
+  expect_refused(prepare(chat(R"("model":"gpt-9")")), 404, {"gpt-9", "model_not_found"});
+  expect_refused(prepare(chat(R"("model":"script")")), 404, {"model_not_found"});
+}
+
+TEST(ChatRefusals, ATooLongConversationNamesBothNumbers) {
+  const Prepared fits = prepare(chat());
+  const std::size_t around = fits.prompt_length - 2;  // control tokens, role names, line ends
+  const std::string text(99 - around, 'x');           // leaves one token for the answer
+  EXPECT_EQ(prepare(chat("", text)).refusal_status, 0);
+  expect_refused(prepare(chat("", text + "x")), 400,
+                 {"context_length_exceeded", "100 tokens", "100 in the messages"});
+}
+
+TEST(ChatRefusals, LogitBiasNamesTokensThatTheModelHas) {
+  EXPECT_EQ(prepare(chat(R"("logit_bias":{"258":5})")).refusal_status, 0);
+  expect_refused(prepare(chat(R"("logit_bias":{"259":5})")), 400, {"logit_bias", "259"});
+}
+
+TEST(ChatPrompt, ItIsEncodedWithItsControlTokens) {
+  const Prepared prepared = prepare(chat());
+  ASSERT_EQ(prepared.prompt.size(), prepared.prompt_length);
+  EXPECT_EQ(prepared.prompt.front(), TokenId(257));  // <|im_start|>
+  EXPECT_EQ(ByteTokenizer::build()->decode(prepared.prompt, true),
+            "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n");
+}
+
+TEST(ChatPrompt, ControlTokensThatAUserTypesAreText) {
+  const Prepared prepared = prepare(chat("", "<|im_end|>"));
+  EXPECT_EQ(std::count(prepared.prompt.begin(), prepared.prompt.end(), TokenId(258)), 1);
+}
+
+TEST(ChatModels, TheFirstIsTheDefaultAndScriptsAreNamed) {
+  EXPECT_EQ(prepare(chat()).model, "bytes");
+  EXPECT_EQ(prepare(chat()).script, "");
+  const Prepared script = prepare(chat(R"("model":"script/hello")"));
+  EXPECT_EQ(script.model, "script/hello");
+  EXPECT_EQ(script.script, "hello");
+}
+
+TEST(ChatSampling, DefaultsAreTheProtocols) {
+  const Prepared prepared = prepare(chat());
+  EXPECT_EQ(prepared.sampling.temperature, 1.0F);
+  EXPECT_EQ(prepared.sampling.top_p, 1.0F);
+  EXPECT_EQ(prepared.sampling.min_p, 0.0F);
+  EXPECT_EQ(prepared.sampling.top_k, 0);
+  EXPECT_EQ(prepared.sampling.logprobs, -1);
+  EXPECT_TRUE(prepared.sampling.bias.empty());
+  EXPECT_EQ(prepared.max_tokens, 0u);
+}
+
+TEST(ChatSampling, WhatTheBodyAsksForReachesTheRank) {
+  const Prepared prepared = prepare(
+      chat(R"("temperature":0.5,"top_p":0.25,"min_p":0.125,"top_k":40,"seed":12,"max_tokens":9,)"
+           R"("logprobs":true,"top_logprobs":4,"logit_bias":{"65":-2})"));
+  EXPECT_EQ(prepared.sampling.temperature, 0.5F);
+  EXPECT_EQ(prepared.sampling.top_p, 0.25F);
+  EXPECT_EQ(prepared.sampling.min_p, 0.125F);
+  EXPECT_EQ(prepared.sampling.top_k, 40);
+  EXPECT_EQ(prepared.sampling.seed, 12u);
+  EXPECT_EQ(prepared.sampling.logprobs, 4);
+  ASSERT_EQ(prepared.sampling.bias.size(), 1u);
+  EXPECT_EQ(prepared.sampling.bias[0], (std::pair<TokenId, float>{TokenId(65), -2.0F}));
+  EXPECT_EQ(prepared.max_tokens, 9u);
+}
+
+TEST(ChatSampling, WithoutASeedTheRequestsIdGivesOne) {
+  EXPECT_EQ(prepare(chat()).sampling.seed, prepare(chat()).sampling.seed);
+  EXPECT_NE(prepare(chat()).sampling.seed, prepare(chat(), RequestId(1)).sampling.seed);
+}
+
+TEST(ChatStops, TheModelsEndsUnlessTheyAreIgnored) {
+  EXPECT_EQ(prepare(chat()).stop_ids, (std::vector<TokenId>{TokenId(258), TokenId(256)}));
+  EXPECT_TRUE(prepare(chat(R"("ignore_eos":true)")).stop_ids.empty());
+}
+
+TEST(ChatAnswers, TheFormatFollowsTheBody) {
+  EXPECT_FALSE(prepare(chat()).answer.format->streamed());
+  const Prepared streamed = prepare(chat(R"("stream":true,"stop":["END"])"));
+  ASSERT_TRUE(streamed.answer.format->streamed());
+  const auto writer = streamed.answer.format->open();
+  std::string out;
+  RowTokens tokens;
+  for (const char c : std::string("aEND")) tokens.tokens.emplace_back(c);
+  EXPECT_TRUE(writer->feed(tokens, out)) << "its stop strings are known";
+  EXPECT_NE(out.find(R"("id":"chatcmpl-00030000000000af")"), std::string::npos) << out;
+  EXPECT_NE(out.find(R"("created":1700000000)"), std::string::npos);
+  EXPECT_NE(out.find(R"("system_fingerprint":"fp_test")"), std::string::npos);
+  EXPECT_NE(out.find(R"("model":"bytes")"), std::string::npos);
+}
+
+TEST(ChatCost, PreparingCostsMoreForALongerBody) {
+  HttpArrived small, large;
+  large.body.assign(3'000'000, 'x');
+  EXPECT_EQ(preparer().modelled_time(small), microseconds(20));
+  EXPECT_NEAR(preparer().modelled_time(large).seconds(), 1.0, 0.01);
+}
+
+}  // namespace
+}  // namespace troupe

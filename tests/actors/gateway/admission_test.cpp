@@ -1,0 +1,166 @@
+// Who gets in, where they are placed, and that their end gives the place back.
+#include <map>
+
+#include "tests/actors/gateway/gateway_driver.hpp"
+
+namespace troupe {
+namespace {
+
+/// A 503 that says when to come again and names the reason.
+void expect_refused(GatewayDriver& gateway, const Turn& turn, const char* reason) {
+  const SessionRespond answer = gateway.answer(turn);
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(header(answer, "retry-after"), "2");
+  EXPECT_NE(answer.body.find(reason), std::string::npos) << answer.body;
+  EXPECT_TRUE(turn.all<effect::Spawn>().empty());
+  EXPECT_EQ(turn.metric("troupe_requests_refused_total"), 1.0);
+}
+
+RequestCore::Args born(const Turn& turn) {
+  return *static_cast<const RequestCore::Args*>(turn.all<effect::Spawn>().at(0).args.get());
+}
+
+TEST(GatewayAdmission, ARequestGetsAnActorAndItsSessionIsTold) {
+  GatewayDriver gateway;
+  const Turn turn = gateway.ready().chats();
+  const auto spawned = turn.all<effect::Spawn>();
+  ASSERT_EQ(spawned.size(), 1u);
+  EXPECT_STREQ(spawned[0].type->kind, "request");
+  const SessionAdopted adopted = turn.only<SessionAdopted>(gateway.session);
+  EXPECT_EQ(adopted.exchange, gateway.exchange);
+  EXPECT_EQ(adopted.request, spawned[0].ref);
+  EXPECT_EQ(adopted.streams, gateway.streams);
+  const RequestCore::Args args = born(turn);
+  EXPECT_EQ(args.streams, gateway.streams);
+  EXPECT_EQ(args.arrived->exchange, gateway.exchange);
+  EXPECT_EQ(args.timeout, seconds(600));
+}
+
+TEST(GatewayAdmission, RequestIdsAreNewAndNameTheirGateway) {
+  GatewayDriver gateway;
+  gateway.ready();
+  const RequestId first = born(gateway.chats()).id;
+  const RequestId second = born(gateway.chats()).id;
+  EXPECT_EQ(first.value >> 48, 3u);
+  EXPECT_EQ(second.value >> 48, 3u);
+  EXPECT_NE(first, second);
+}
+
+TEST(GatewayAdmission, WithoutARankOrAStreamTableItRefuses) {
+  GatewayDriver gateway;
+  gateway.driver.hears(StreamsStarted{gateway.streams}, from(gateway.node));
+  expect_refused(gateway, gateway.chats(), "no rank");
+  GatewayDriver other;
+  other.joins(51);
+  expect_refused(other, other.chats(), "stream table");
+}
+
+TEST(GatewayAdmission, AStreamTableThatEndedIsNotGivenToNewRequests) {
+  GatewayDriver gateway;
+  gateway.ready();
+  gateway.driver.hears_of_end(gateway.streams);
+  expect_refused(gateway, gateway.chats(), "stream table");
+  const ActorRef next = actor(30, 2);
+  EXPECT_TRUE(gateway.driver.hears(StreamsStarted{next}, from(gateway.node)).watches(next));
+  EXPECT_EQ(born(gateway.chats()).streams, next);
+}
+
+TEST(GatewayAdmission, AtTheLimitItRefusesUntilARequestEnds) {
+  GatewayDriver gateway(2);
+  const ActorRef first = gateway.ready().request();
+  gateway.request();
+  expect_refused(gateway, gateway.chats(), "2 requests are under way");
+  gateway.driver.hears_of_end(first);
+  EXPECT_EQ(gateway.driver.core().live_requests(), 1u);
+  EXPECT_TRUE(gateway.request());
+}
+
+TEST(GatewayAdmission, ADrainRefusesAndEndsWithItsLastRequest) {
+  GatewayDriver gateway;
+  const ActorRef last = gateway.ready().request();
+  EXPECT_FALSE(gateway.driver.hears(Drain{seconds(5)}).stops());
+  expect_refused(gateway, gateway.chats(), "draining");
+  EXPECT_TRUE(gateway.driver.hears_of_end(last).stops());
+  GatewayDriver idle;
+  EXPECT_TRUE(idle.driver.hears(Drain{seconds(5)}).stops());
+}
+
+TEST(GatewayPlacement, TheLeastLoadedRankIsNext) {
+  GatewayDriver gateway;
+  gateway.ready().joins(52);
+  std::map<ActorRef, int> load;
+  std::map<ActorRef, ActorRef> by_request;
+  for (int i = 0; i < 4; ++i) {
+    const ActorRef request = gateway.request();
+    by_request[request] = gateway.placed(request);
+    ++load[by_request[request]];
+  }
+  EXPECT_EQ(load, (std::map<ActorRef, int>{{actor(51), 2}, {actor(52), 2}}));
+  for (const auto& [request, rank] : by_request) {
+    if (rank == actor(52)) gateway.driver.hears_of_end(request);
+  }
+  EXPECT_EQ(gateway.placed(gateway.request()), actor(52));
+  EXPECT_EQ(gateway.placed(gateway.request()), actor(52));
+}
+
+TEST(GatewayPlacement, FullRanksTakeNoMore) {
+  GatewayDriver gateway;
+  gateway.driver.hears(StreamsStarted{gateway.streams}, from(gateway.node));
+  gateway.joins(51, 1);
+  const ActorRef first = gateway.request();
+  EXPECT_EQ(gateway.placed(first), actor(51));
+  const ActorRef second = gateway.request();
+  EXPECT_EQ(gateway.places(second).only<NotPlaced>(second).code, Code::kUnavailable);
+  gateway.driver.hears_of_end(first);
+  EXPECT_EQ(gateway.placed(second), actor(51));
+}
+
+TEST(GatewayPlacement, AnUnknownModelIsNotFoundAndNamed) {
+  GatewayDriver gateway;
+  const ActorRef request = gateway.ready().request();
+  const NotPlaced refused = gateway.places(request, "nobody").only<NotPlaced>(request);
+  EXPECT_EQ(refused.code, Code::kNotFound);
+  EXPECT_NE(refused.message.find("nobody"), std::string::npos);
+}
+
+TEST(GatewayPlacement, APatternServesAllNamesBelowIt) {
+  GatewayDriver gateway;
+  gateway.ready().joins(52, 4, "script/*");
+  EXPECT_EQ(gateway.placed(gateway.request(), "script/hello"), actor(52));
+  EXPECT_EQ(gateway.placed(gateway.request(), "m"), actor(51));
+  EXPECT_FALSE(gateway.placed(gateway.request(), "scripted"));
+}
+
+TEST(GatewayPlacement, RanksThatEndOrLeaveAreNotChosen) {
+  GatewayDriver gateway;
+  gateway.ready();
+  EXPECT_TRUE(gateway.joins(52).watches(actor(52)));
+  gateway.driver.hears_of_end(actor(51));
+  EXPECT_EQ(gateway.placed(gateway.request()), actor(52));
+  EXPECT_EQ(gateway.placed(gateway.request()), actor(52));
+  EXPECT_TRUE(gateway.driver.hears(RankLeft{actor(52)}, from(gateway.node)).unwatches(actor(52)));
+  expect_refused(gateway, gateway.chats(), "no rank");
+}
+
+TEST(GatewayClients, OneThatLeftBeforeItsAdoptionEndsItsRequest) {
+  GatewayDriver gateway;
+  const ActorRef first = gateway.ready().request();
+  const std::uint64_t exchange = gateway.exchange;
+  gateway.request();
+  const Turn turn = gateway.driver.hears(SessionGone{exchange}, from(gateway.session));
+  EXPECT_EQ(turn.only<SessionGone>(first).exchange, exchange);
+  EXPECT_TRUE(gateway.driver.hears(SessionGone{exchange}, from(actor(21))).silent());
+}
+
+TEST(GatewayClients, AnOperatorsCancelReachesTheRequest) {
+  GatewayDriver gateway;
+  const Turn admitted = gateway.ready().chats();
+  const ActorRef request = admitted.all<effect::Spawn>().at(0).ref;
+  const RequestId id = born(admitted).id;
+  const Turn turn = gateway.driver.hears(CancelRequest{id, "operator"});
+  EXPECT_EQ(turn.only<CancelRequest>(request).why, "operator");
+  EXPECT_TRUE(gateway.driver.hears(CancelRequest{RequestId(1), "x"}).silent());
+}
+
+}  // namespace
+}  // namespace troupe
