@@ -25,7 +25,7 @@ class ClusterTest(unittest.TestCase):
         for node in self.nodes:
             if node.process.poll() is None:
                 node.process.send_signal(signal.SIGCONT)
-                self.assertEqual(node.stop(), 0, node.output())
+                self.assertEqual(node.stop(), 0)
         self.scripts.close()
 
     def start(self, flags, gateway=True):
