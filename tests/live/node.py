@@ -126,6 +126,15 @@ class Node:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(10)
 
+    def stacks(self):
+        """Where its threads are, if gdb is there to tell."""
+        try:
+            return subprocess.run(
+                ["gdb", "-batch", "-p", str(self.process.pid), "-ex", "thread apply all bt 16"],
+                capture_output=True, text=True, timeout=60).stdout[-12000:]
+        except (OSError, subprocess.TimeoutExpired):
+            return "(no stacks: gdb is missing or did not answer)"
+
     def stop(self, within=20):
         """SIGTERM; the exit code. A node that does not end in time is a failure."""
         if self.process.poll() is None:
@@ -133,8 +142,10 @@ class Node:
         try:
             return self.process.wait(within)
         except subprocess.TimeoutExpired:
+            stacks = self.stacks()
             self.kill()
-            raise AssertionError(f"the node did not stop within {within} s:\n{self.output()}")
+            raise AssertionError(
+                f"the node did not stop within {within} s:\n{self.output()}\n{stacks}")
         finally:
             self.log.close()
             os.unlink(self.log.name)

@@ -94,6 +94,9 @@ class ClusterTest(unittest.TestCase):
         self.gateway.wait_until(lambda: len(self.peers()) == 2, 15, "both joined")
         first.kill()
         self.gateway.wait_until(lambda: len(self.peers()) == 1, 5, "one is lost")
+        # The gateway hears of the loss a moment after the link does.
+        self.gateway.wait_until(
+            lambda: self.gateway.chat("script/hello")[0] == 200, 1, "the other rank serves")
         for _ in range(4):
             self.assertEqual(self.gateway.chat("script/hello")[0], 200)
 
