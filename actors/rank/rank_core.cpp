@@ -40,9 +40,9 @@ Status RankCore::admissible(const SubmitRow& submit) const {
   const std::uint32_t limit = context_limit();
   if (submit.prompt_length == 0) return Error{Code::kInvalid, "the prompt is empty"};
   if (submit.prompt_length >= limit) {
-    return Error{Code::kTooLarge, "the prompt has " + std::to_string(submit.prompt_length) +
-                                      " tokens, but this model's context holds at most " +
-                                      std::to_string(limit) + " tokens of prompt and answer"};
+    return Error{Code::kInvalid, "the prompt has " + std::to_string(submit.prompt_length) +
+                                     " tokens, but this model's context holds at most " +
+                                     std::to_string(limit) + " tokens of prompt and answer"};
   }
   if (rows_.contains(submit.request)) return Error{Code::kInvalid, "the request runs already"};
   return ok_status();

@@ -92,6 +92,8 @@ class RankCore {
   void end_row(RankRow& row, Effects& out);
   void release_if_unused(RequestId id, Effects& out);
   void report_load(Effects& out);
+  /// The share of time that the device idled since the pipeline last was empty.
+  void report_bubbles(Context& context, Effects& out);
   void check_orphans(Context& context, Effects& out);
   void spend_credit(const ActorRef& streams, std::uint64_t step, Context& context, Effects& out);
   void give_up_credits(std::uint64_t streams, Context& context, Effects& out);
@@ -141,6 +143,8 @@ class RankCore {
   /// Steps of the TokenBatches on the way, oldest first, by stream table.
   std::map<ActorRef, std::deque<std::uint64_t>> unacked_;
   std::deque<Step> steps_;  ///< in flight, oldest first
+  Time pipeline_began_;     ///< when a step last was launched into an empty one
+  Duration device_busy_;    ///< since then
   std::uint64_t next_step_ = 0;
   std::uint64_t next_op_ = 0;
   std::uint64_t preemptions_ = 0;

@@ -13,6 +13,7 @@ void RankCore::on(const Done<StepResult>& done, Context& context, Effects& out) 
     out.fail("device: " + to_string(done.error));
     return;
   }
+  device_busy_ += done.output.device_time;
   Step& oldest = steps_.front();
   if (done.op != oldest.sample) return;  // a forward ended; its sample follows on the same stream
   const Step step = std::move(oldest);
@@ -20,7 +21,15 @@ void RankCore::on(const Done<StepResult>& done, Context& context, Effects& out) 
   auto fresh = absorb(done.output, context);
   retire(step);
   fill_pipeline(context, out, [&] { post_process(step.number, std::move(fresh), context, out); });
+  report_bubbles(context, out);
   report_load(out);
+}
+
+void RankCore::report_bubbles(Context& context, Effects& out) {
+  const Duration elapsed = context.now - pipeline_began_;
+  if (elapsed <= Duration()) return;
+  const double idle = 1.0 - device_busy_.seconds() / elapsed.seconds();
+  out.gauge("troupe_device_bubble_ratio", std::max(0.0, idle));
 }
 
 std::vector<RankCore::Fresh> RankCore::absorb(const StepResult& result, Context& context) {

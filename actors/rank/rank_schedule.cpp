@@ -160,6 +160,10 @@ std::shared_ptr<const StepPlan> RankCore::schedule(Context& context, Effects& ou
 
 void RankCore::launch_forward(const std::shared_ptr<const StepPlan>& plan, Context& context,
                               Effects& out) {
+  if (steps_.empty()) {
+    pipeline_began_ = context.now;
+    device_busy_ = Duration();
+  }
   Step step;
   step.number = plan->step;
   step.forward = OpId(++next_op_);

@@ -9,9 +9,11 @@
 #if TROUPE_WITH_CAF
 #include "tools/chat/chat_command.hpp"
 #include "tools/node/node_command.hpp"
+#include "tools/traffic/traffic_command.hpp"
 #endif
 #include "tools/admin/admin_command.hpp"
 #include "tools/model/model_command.hpp"
+#include "tools/simulate/simulate_command.hpp"
 #include "tools/version/version_command.hpp"
 
 namespace {
@@ -24,9 +26,11 @@ void add_commands(CLI::App& app, int& exit_code) {
 #if TROUPE_WITH_CAF
   troupe::add_node_command(app, exit_code);
   troupe::add_chat_command(app, exit_code);
+  troupe::add_traffic_command(app, exit_code);
 #endif
   troupe::add_admin_command(app, exit_code);
   troupe::add_model_command(app, exit_code);
+  troupe::add_simulate_command(app, exit_code);
   troupe::add_version_command(app, exit_code);
 }
 

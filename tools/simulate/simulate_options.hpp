@@ -1,0 +1,64 @@
+// The flags of `troupe simulate`, and the scenario that they make.
+//
+// --scenario FILE is the start (else an empty scenario); flags that are given change it. --config
+// FILE takes the engine's and the gateway's limits and the simulated GPU's constants from a node's
+// configuration.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/simulation/cost_model.hpp"
+#include "runtime/simulation/scenario.hpp"
+
+namespace troupe {
+
+struct SimulateSettings {
+  Scenario scenario;
+  PrefillConstants prefill;
+  DecodeConstants decode;
+  std::string cost_source = "CALIB.md";
+};
+
+class SimulateOptions {
+ public:
+  explicit SimulateOptions(CLI::App& command);
+  SimulateOptions(const SimulateOptions&) = delete;
+  SimulateOptions& operator=(const SimulateOptions&) = delete;
+
+  Result<SimulateSettings> load() const;
+  /// The command that gives the same run again.
+  std::string replay(std::uint64_t seed) const;
+
+  std::string driver = "heap";
+  std::string format = "vllm";
+  bool json = false;
+
+ private:
+  template <class Section, class T>
+  void flag(CLI::App& command, const std::string& name, Section Scenario::*section,
+            T Section::*member, const std::string& text);
+  /// In seconds on the command line.
+  template <class Section>
+  void time_flag(CLI::App& command, const std::string& name, Section Scenario::*section,
+                 Duration Section::*member, const std::string& text);
+  void add_load(CLI::App& command);
+  void add_cluster(CLI::App& command);
+  Status take_config(SimulateSettings& settings) const;
+
+  std::string scenario_file_;
+  std::string config_file_;
+  std::uint64_t seed_ = 1;
+  bool explore_ = false;
+  Scenario given_;              ///< what the flags say
+  std::deque<double> seconds_;  ///< and those in seconds; a deque: CLI11 keeps pointers
+  std::vector<CLI::Option*> options_;
+  CLI::Option* seed_option_;
+  /// Each copies a flag's value into a scenario, if the flag was given.
+  std::vector<std::function<void(Scenario&)>> copies_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,57 @@
+#include "tools/simulate/simulated_recipe.hpp"
+
+#include "actors/stream_table/answer.hpp"
+
+namespace troupe {
+
+namespace {
+
+class Writer final : public AnswerWriter {
+ public:
+  explicit Writer(std::uint32_t bytes_per_token) : bytes_per_token_(bytes_per_token) {}
+
+  bool feed(const RowTokens& tokens, std::string& out) override {
+    out.append(tokens.tokens.size() * bytes_per_token_, 't');
+    return false;
+  }
+  void finish(Finish, std::uint32_t, std::string&) override {}
+  void fail(Code, const std::string&, std::string& out) override { out += "error"; }
+
+ private:
+  std::uint32_t bytes_per_token_;
+};
+
+class Format final : public AnswerFormat {
+ public:
+  explicit Format(std::uint32_t bytes_per_token) : bytes_per_token_(bytes_per_token) {}
+  bool streamed() const override { return true; }
+  const char* content_type() const override { return "text/event-stream"; }
+  std::unique_ptr<AnswerWriter> open() const override {
+    return std::make_unique<Writer>(bytes_per_token_);
+  }
+
+ private:
+  std::uint32_t bytes_per_token_;
+};
+
+}  // namespace
+
+SimulatedRecipe::SimulatedRecipe(std::uint32_t bytes_per_token)
+    : format_(std::make_shared<const Format>(bytes_per_token)) {}
+
+Result<Prepared> SimulatedRecipe::prepare(const HttpArrived& arrived, RequestId) const {
+  if (!arrived.simulated) return Error{Code::kInvalid, "a simulated node takes simulated prompts"};
+  Prepared prepared;
+  prepared.model = kModel;
+  prepared.prompt_length = arrived.simulated->prompt_tokens;
+  prepared.max_tokens = arrived.simulated->max_tokens;
+  prepared.answer.format = format_;
+  return prepared;
+}
+
+Duration SimulatedRecipe::modelled_time(const HttpArrived& arrived) const {
+  const std::int64_t tokens = arrived.simulated ? arrived.simulated->prompt_tokens : 0;
+  return microseconds(20) + nanoseconds(400) * tokens;
+}
+
+}  // namespace troupe
