@@ -26,6 +26,20 @@ const Buckets kPerToken{0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.075, 0.
 const Buckets kPhase{0.3, 0.5, 0.8, 1,  1.5, 2,   2.5, 5,   10,   15,  20,
                      30,  40,  50,  60, 120, 240, 480, 960, 1920, 7680};
 
+Kind kind_of(effect::NoteKind kind) {
+  switch (kind) {
+    case effect::NoteKind::kGauge:
+      return Kind::kGauge;
+    case effect::NoteKind::kObserve:
+      return Kind::kHistogram;
+    case effect::NoteKind::kCount:
+    case effect::NoteKind::kInfo:
+    case effect::NoteKind::kWarning:
+      break;
+  }
+  return Kind::kCounter;
+}
+
 struct Entry {
   Kind kind;
   const char* help;
@@ -70,7 +84,9 @@ const std::map<std::string, Entry>& table() {
       {"troupe_dead_letters", {Kind::kGauge, "Messages that found nobody."}},
       {"troupe_actor_mailbox_max", {Kind::kGauge, "Longest mailbox."}},
       {"troupe_http_connections", {Kind::kGauge, "Open connections."}},
-      {"troupe_device_bubble_ratio", {Kind::kGauge, "Share of busy time that the device idled."}},
+      {"troupe_rank_credits_lost_total", {Kind::kCounter, "Windows of TokenBatches given up."}},
+      {"troupe_device_bubble_ratio",
+       {Kind::kGauge, "Share of the time with work that the device idled."}},
   };
   return entries;
 }
@@ -106,11 +122,13 @@ struct Metrics::Impl {
 
   std::map<std::string, std::string> labels(const Entry& entry, std::uint64_t from,
                                             const std::string& text) {
-    auto at = engines.find(from);
-    if (at == engines.end()) at = engines.emplace(from, std::to_string(engines.size())).first;
     std::map<std::string, std::string> labels{{"model_name", model_name}};
-    // Gauges of several ranks must not overwrite each other.
-    if (entry.kind == Kind::kGauge) labels["engine"] = at->second;
+    if (entry.kind == Kind::kGauge && from != 0) {
+      // Gauges of several ranks must not overwrite each other.
+      auto at = engines.find(from);
+      if (at == engines.end()) at = engines.emplace(from, std::to_string(engines.size())).first;
+      labels["engine"] = at->second;
+    }
     if (entry.label != nullptr) labels[entry.label] = text;
     return labels;
   }
@@ -137,6 +155,9 @@ Metrics::Metrics(std::string model_name) : impl_(std::make_unique<Impl>(std::mov
 Metrics::~Metrics() = default;
 
 void Metrics::note(const ActorRef& from, const effect::Note& note) {
+  const auto entry = table().find(note.name);
+  TROUPE_ASSERT(entry != table().end() && entry->second.kind == kind_of(note.kind),
+                "a metric that the table does not know, or knows as another kind");
   const std::lock_guard lock(impl_->mutex);
   impl_->add(from.local, note.name, note.value, note.text);
 }

@@ -27,14 +27,14 @@ TEST(RankAdmission, ATooLongPromptIsRefusedWithBothNumbers) {
   RankDriver rank;
   const RowRejected answer = refusal(rank.submits(1, 5000, 5), 1);
   EXPECT_EQ(answer.request, RequestId(1));
-  EXPECT_EQ(answer.code, Code::kTooLarge);
+  EXPECT_EQ(answer.code, Code::kInvalid);
   EXPECT_TRUE(contains(answer.message, "5000")) << answer.message;
   EXPECT_TRUE(contains(answer.message, "4096")) << answer.message;
 }
 
 TEST(RankAdmission, APromptThatFillsTheContextIsRefusedOneBelowRuns) {
   RankDriver rank;
-  EXPECT_EQ(refusal(rank.submits(1, 4096, 5), 1).code, Code::kTooLarge);
+  EXPECT_EQ(refusal(rank.submits(1, 4096, 5), 1).code, Code::kInvalid);
   EXPECT_EQ(rank.submits(2, 4095, 5).count<RowRejected>(), 0u);
 }
 
