@@ -48,7 +48,7 @@ void ChatPrompts::fill(HttpArrived& request, const Draw& draw, Rng& rng) const {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
   json.StartObject();
-  json.Key("model"), json.String(options_.model.c_str());
+  if (!options_.model.empty()) json.Key("model"), json.String(options_.model.c_str());
   json.Key("messages"), json.StartArray();
   json.StartObject();
   json.Key("role"), json.String("user");

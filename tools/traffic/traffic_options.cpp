@@ -8,7 +8,8 @@ constexpr const char* kEndpoint = "/v1/chat/completions";
 
 TrafficOptions::TrafficOptions(CLI::App& command) {
   command.add_option("--url", url_, "the server")->capture_default_str();
-  command.add_option("--model", model_, "the model's name (GET /v1/models lists them)")->required();
+  command.add_option("--model", model_,
+                     "the model's name (GET /v1/models lists them); default: the server's own");
   command.add_option("--api-key", key_, "sent as a bearer token")->envname("TROUPE_API_KEY");
   command.add_option("--goodput", goodput_, "objectives, e.g. \"ttft:500 tpot:50\", ms");
   command.add_option("--format", format, "table to print")
