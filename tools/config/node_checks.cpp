@@ -53,6 +53,11 @@ Status check_node_config(const NodeConfig& config) {
                    std::to_string(engine.max_num_seqs) + ", a token a running request), found " +
                    std::to_string(engine.max_num_batched_tokens));
   }
+  if (!engine.batch_invariant) {
+    return refused(
+        "engine.batch_invariant: expected true, found false; the CPU engine always computes the "
+        "same logits whatever else is in the batch, and has no faster mode without that yet");
+  }
   if (engine.device == DeviceKind::kScripted && config.scripted.directory.empty()) {
     return refused(
         "scripted.directory: expected a folder of scripts, as engine.device is scripted; set it "

@@ -84,6 +84,7 @@ TEST(Resolve, RulesBetweenKeys) {
   EXPECT_TRUE(load("node: {join: \"localhost:9000\", cluster_listen: \"[::1]:9001\"}\n").ok());
   expect_part(refusal("engine: {device: scripted}\n"), "scripted.directory: expected a folder");
   expect_part(refusal("engine: {max_num_batched_tokens: 8}\n"), "at least engine.max_num_seqs");
+  expect_part(refusal("engine: {batch_invariant: false}\n"), "batch_invariant: expected true");
 }
 
 TEST(Resolve, PathsInAFileCountFromItsFolder) {

@@ -66,13 +66,13 @@ TEST(NodeOptions, WithoutFlagsItIsTheLaptop) {
 TEST(NodeOptions, FlagsReachTheirKeys) {
   const auto loaded =
       CommandLine().load({"node", "--port", "9", "--roles", "rank", "--log-json", "--no-async",
-                          "--batch-invariant=false", "--kv-memory", "2GiB", "--model", "smollm2"});
+                          "--max-num-seqs=3", "--kv-memory", "2GiB", "--model", "smollm2"});
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(loaded->config.node.port, 9);
   EXPECT_EQ(loaded->config.node.roles, std::vector<std::string>{"rank"});
   EXPECT_TRUE(loaded->config.node.log_json);
   EXPECT_FALSE(loaded->config.engine.async);
-  EXPECT_FALSE(loaded->config.engine.batch_invariant);
+  EXPECT_EQ(loaded->config.engine.max_num_seqs, 3);
   EXPECT_EQ(loaded->config.engine.kv_memory, Bytes(2 * config::kGiB));
   EXPECT_EQ(loaded->config.model.path, "smollm2");
 }
