@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "actors/stream_table/answer.hpp"
 #include "runtime/recipe/byte_tokenizer.hpp"
 
 namespace troupe {
