@@ -138,7 +138,7 @@ TEST_F(MembershipTest, EachMismatchIsRefusedWithTheReasonOnBothSides) {
       {[](NodeCard& c) { c.kv_layout = "y"; }, "KV layout differs (x here, y there)"},
       {[](NodeCard& c) { c.node = c.root.node = NodeId(1); }, "node id 1 is taken"},
       {[](NodeCard& c) { c.root.node = NodeId(7); }, "not well-formed"},
-      {[](NodeCard& c) { c.heartbeat = Duration(0); }, "not well-formed"},
+      {[](NodeCard& c) { c.heartbeat = seconds(100); }, "not well-formed"},
       {[](NodeCard& c) { c.roles.assign(100, "rank"); }, "not well-formed"},
   };
   for (const auto& one : cases) {

@@ -234,7 +234,7 @@ TEST_F(WorkerTest, APeerThatDoesNotAcknowledgeIsCut) {
     a.system.send(a.inbox, b.inbox, note(std::string(100'000, 'z')));
     a.worker.flush(a);  // into the wire, never carried
   }
-  EXPECT_TRUE(eventually([&] { return a.count<Undeliverable>() == 1; }));
+  EXPECT_TRUE(eventually([&] { return a.count<Undeliverable>() > 0; }));
   a.worker.flush(a);
   EXPECT_TRUE(a.worker.peers().empty());
   EXPECT_NE(a.log.find("bytes wait for it"), std::string::npos) << a.log;
