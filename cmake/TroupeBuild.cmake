@@ -39,6 +39,10 @@ if(TROUPE_SANITIZE)
   endif()
 endif()
 
+# What a sanitizer build is for: its tests and fuzz targets, without the program.
+add_custom_target(troupe_tests)
+add_custom_target(troupe_fuzzers)
+
 # troupe_library(NAME [SOURCES ...] DEPS ...): the library of the current folder.
 # Without SOURCES every .cpp of the folder belongs to it. Headers are included from the root:
 # #include "runtime/base/result.hpp".
@@ -69,6 +73,7 @@ function(troupe_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
+  add_dependencies(troupe_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT}
     ENVIRONMENT "TROUPE_SOURCE=${CMAKE_SOURCE_DIR}")
@@ -79,6 +84,7 @@ function(troupe_fuzz name source)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
   if(TROUPE_FUZZ)
     add_executable(${name} ${source})
+    add_dependencies(troupe_fuzzers ${name})
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     target_link_libraries(${name} PRIVATE ${ARG_DEPS})
