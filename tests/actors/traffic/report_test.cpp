@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "actors/traffic/report_json.hpp"
-#include "runtime/base/rng.hpp"
 #include "actors/traffic/traffic_report.hpp"
+#include "runtime/base/rng.hpp"
 
 namespace troupe {
 namespace {
