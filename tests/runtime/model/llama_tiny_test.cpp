@@ -15,7 +15,7 @@ constexpr double kTolerance = 2e-4;
 
 void expect_near_double(const TinyLlama& tiny, const cpu::Kernels& kernels, std::size_t length) {
   const auto file = *tiny.build();
-  const auto model = std::move(*LlamaModel::load(file, {.kernels = &kernels}));
+  const auto model = *LlamaModel::load(file, {.kernels = &kernels});
   KvCache cache(2, model->config());
   Sequence sequence{random_tokens(7, length, tiny.vocabulary), block_range(0, 2)};
   const auto logits = prefill(*model, cache, sequence, length);

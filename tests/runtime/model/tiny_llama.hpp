@@ -121,7 +121,7 @@ struct TinyLlama {
 
   /// Requires: the parts fit together.
   std::unique_ptr<LlamaModel> load(LlamaOptions options) const {
-    return std::move(*LlamaModel::load(*build(), options));
+    return *LlamaModel::load(*build(), options);
   }
 
  private:
