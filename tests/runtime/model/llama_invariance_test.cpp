@@ -158,8 +158,9 @@ TEST(LlamaInvariance, ExportedBlocksContinueElsewhere) {
   expect_same_bits(prefill(*model, there, sequence, 1), expected);
 }
 
+// Minutes under a sanitizer, where the tiny models run the same code.
+#if !TROUPE_SANITIZED
 TEST(LlamaInvariance, SmolLm2) {
-  if (kSanitized) GTEST_SKIP() << "SKIPPED under a sanitizer: the tiny models are checked";
   TROUPE_NEEDS_FILE(smollm2_path());
   const auto one = load_smollm2({.threads = 1});
   check_chunkings(*one, std::array<std::size_t, 4>{1, 7, 64, 128});
@@ -171,6 +172,7 @@ TEST(LlamaInvariance, SmolLm2) {
   sequence.computed = 0;
   expect_same_bits(prefill(*two, cache, sequence, 50), expected);
 }
+#endif
 
 }  // namespace
 }  // namespace troupe::test
