@@ -8,6 +8,10 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <thread>
 
 #include "runtime/actor/caf_handle.hpp"
 #include "runtime/actor/hosted_actor.hpp"
@@ -98,21 +102,42 @@ caf::actor_system_config& configured(caf::actor_system_config& config,
 class CafEngine final : public Engine {
  public:
   explicit CafEngine(const SystemOptions& options)
-      : setup_(options.caf), system_(configured(config_, options)) {}
+      : setup_(options.caf), caf_(std::make_unique<Caf>(options)) {}
+  /// CAF's own end has no deadline: it waits for ever for a detached actor that a message in its
+  /// stopped broker still names. It gets kCafEndMax on a thread of its own, which is then left
+  /// behind.
   ~CafEngine() override {
     if (setup_ != nullptr) setup_->closing();
+    auto ended = std::make_shared<std::promise<void>>();
+    auto end = ended->get_future();
+    std::thread ender([caf = std::move(caf_), ended]() mutable {
+      caf.reset();
+      ended->set_value();
+    });
+    if (end.wait_for(kCafEndMax) == std::future_status::ready) {
+      ender.join();
+    } else {
+      ender.detach();
+    }
   }
 
   HostPtr start(LiveNode& node, Birth birth) override {
-    const auto handle = system_.spawn<CafHost, caf::lazy_init + caf::hidden>(node, birth);
+    const auto handle = caf_->system.spawn<CafHost, caf::lazy_init + caf::hidden>(node, birth);
     return HostPtr(caf::actor_cast<CafHost*>(handle));
   }
-  caf::actor_system& system() { return system_; }
+  caf::actor_system& system() { return caf_->system; }
 
  private:
+  struct Caf {
+    explicit Caf(const SystemOptions& options) : system(configured(config, options)) {}
+    caf::actor_system_config config;
+    caf::actor_system system;
+  };
+
+  static constexpr std::chrono::milliseconds kCafEndMax{500};
+
   CafSetup* setup_;
-  caf::actor_system_config config_;
-  caf::actor_system system_;
+  std::unique_ptr<Caf> caf_;
 };
 
 }  // namespace

@@ -9,35 +9,53 @@ constexpr int kSeqBits = 40;
 constexpr std::size_t kArity = 4;
 }  // namespace
 
-EventHandle EventQueue::push(Time due, Event event) {
+EventHandle EventQueue::push(Time due, Event&& event) {
   std::uint32_t slot;
   if (free_.empty()) {
-    slot = static_cast<std::uint32_t>(slots_.size());
-    slots_.emplace_back();
+    slot = static_cast<std::uint32_t>(events_.size());
+    events_.push_back(std::move(event));
+    places_.push_back(0);
   } else {
     slot = free_.back();
     free_.pop_back();
+    events_[slot] = std::move(event);
   }
-  slots_[slot].event = std::move(event);
+  TROUPE_ASSERT(due.value >= 0, "virtual time starts at 0");
   const std::uint64_t seq = next_seq_++;
   TROUPE_ASSERT(seq >> kSeqBits == 0, "a world has at most 2^40 events");
   const std::uint64_t tie = explore_seed_ == 0 ? 0 : mix64(explore_seed_, seq) >> kSeqBits;
-  heap_.emplace_back();
-  sift_up(heap_.size() - 1, Key{due.value, (tie << kSeqBits) | seq, slot});
+  const Key key{due.value, (tie << kSeqBits) | seq, slot};
+  if (hole_) {
+    hole_ = false;
+    sift_down(0, key);
+  } else {
+    heap_.emplace_back();
+    sift_up(heap_.size() - 1, key);
+  }
+  // Most likely the next to be popped: it travels while the rest of this event is handled.
+  __builtin_prefetch(&events_[heap_.front().slot]);
   return {slot};
 }
 
 Event EventQueue::pop() {
-  TROUPE_ASSERT(!heap_.empty(), "pop() needs an event");
+  TROUPE_ASSERT(!empty(), "pop() needs an event");
+  fill_hole();
+  hole_ = true;
   const std::uint32_t slot = heap_.front().slot;
+  free_.push_back(slot);
+  return std::move(events_[slot]);
+}
+
+void EventQueue::drop_hole() {
+  hole_ = false;
   const Key last = heap_.back();
   heap_.pop_back();
   if (!heap_.empty()) sift_down(0, last);
-  return take(slot);
 }
 
 void EventQueue::remove(EventHandle handle) {
-  const std::size_t index = slots_[handle.slot].heap_index;
+  fill_hole();
+  const std::size_t index = places_[handle.slot];
   TROUPE_ASSERT(index < heap_.size() && heap_[index].slot == handle.slot,
                 "remove() needs a pending event");
   const Key last = heap_.back();
@@ -49,18 +67,13 @@ void EventQueue::remove(EventHandle handle) {
       sift_down(index, last);
     }
   }
-  take(handle.slot);
-}
-
-Event EventQueue::take(std::uint32_t slot) {
-  Event event = std::move(slots_[slot].event);
-  free_.push_back(slot);
-  return event;
+  events_[handle.slot] = {};
+  free_.push_back(handle.slot);
 }
 
 void EventQueue::set(std::size_t index, const Key& key) {
   heap_[index] = key;
-  slots_[key.slot].heap_index = static_cast<std::uint32_t>(index);
+  places_[key.slot] = static_cast<std::uint32_t>(index);
 }
 
 void EventQueue::sift_up(std::size_t index, Key key) {
@@ -73,15 +86,24 @@ void EventQueue::sift_up(std::size_t index, Key key) {
   set(index, key);
 }
 
+inline std::size_t EventQueue::least_child(std::size_t first) const {
+  const std::size_t left = first + (heap_[first + 1].before(heap_[first]) ? 1 : 0);
+  const std::size_t right = first + 2 + (heap_[first + 3].before(heap_[first + 2]) ? 1 : 0);
+  return heap_[right].before(heap_[left]) ? right : left;
+}
+
 void EventQueue::sift_down(std::size_t index, Key key) {
   const std::size_t size = heap_.size();
   for (;;) {
     const std::size_t first = index * kArity + 1;
     if (first >= size) break;
     std::size_t least = first;
-    const std::size_t end = std::min(first + kArity, size);
-    for (std::size_t child = first + 1; child < end; ++child) {
-      if (heap_[child].before(heap_[least])) least = child;
+    if (first + kArity <= size) {
+      least = least_child(first);
+    } else {
+      for (std::size_t child = first + 1; child < size; ++child) {
+        if (heap_[child].before(heap_[least])) least = child;
+      }
     }
     if (!heap_[least].before(key)) break;
     set(index, heap_[least]);

@@ -84,6 +84,14 @@ void HostedActor::hear(Mail& mail) {
       return run(envelope.message, {});
     case MailKind::kDescribe:
       return (*mail.inquiry)(actor_->describe());
+    case MailKind::kWatch: {
+      effect::Watch watch{envelope.from};
+      return apply(watch);
+    }
+    case MailKind::kUnwatch: {
+      effect::Unwatch unwatch{envelope.from};
+      return apply(unwatch);
+    }
   }
 }
 

@@ -17,6 +17,8 @@ enum class MailKind : std::uint8_t {
   kDone,        ///< key: the OpId; only the first for an op is delivered
   kChildEnded,  ///< a Down about a child: leaves the list of children first
   kDescribe,    ///< inquiry: answered by the actor itself
+  kWatch,       ///< somebody lets it watch envelope.from
+  kUnwatch,     ///< and no longer
 };
 
 /// Whoever asks an actor to describe itself, and waits.

@@ -11,11 +11,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "runtime/actor/payload_pool.hpp"
 #include "runtime/base/fields.hpp"
 #include "runtime/base/message_info.hpp"
 
@@ -46,6 +48,9 @@ struct PayloadOf final : Payload {
   explicit PayloadOf(const MessageType& t, Args&&... args)
       : Payload(t), value{std::forward<Args>(args)...} {}
   const M value;
+
+  static void* operator new(std::size_t size) { return PayloadPool::take(size); }
+  static void operator delete(void* block, std::size_t size) { PayloadPool::give(block, size); }
 };
 
 class Message {
@@ -129,6 +134,7 @@ inline constexpr MessageType message_type{M::info,
 
 template <class M, class... Args>
 Message make_message(Args&&... args) {
+  static_assert(alignof(M) <= alignof(std::max_align_t), "payloads have plain alignment");
   return Message(new PayloadOf<M>(message_type<M>, std::forward<Args>(args)...));
 }
 

@@ -36,11 +36,15 @@ void ActorSystem::close_endpoint(const ActorRef& endpoint, EndReason reason) {
 }
 
 void ActorSystem::watch(const ActorRef& watcher, const ActorRef& target) {
-  node_->watch(watcher, target);
+  if (HostPtr host = node_->table().find(watcher)) {
+    host->post(Mail{{target, watcher, {}}, MailKind::kWatch, 0, {}});
+  }
 }
 
 void ActorSystem::unwatch(const ActorRef& watcher, const ActorRef& target) {
-  node_->unwatch(watcher, target);
+  if (HostPtr host = node_->table().find(watcher)) {
+    host->post(Mail{{target, watcher, {}}, MailKind::kUnwatch, 0, {}});
+  }
 }
 
 Time ActorSystem::now() const {

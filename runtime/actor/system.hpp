@@ -97,7 +97,8 @@ class ActorSystem {
   ActorRef open_endpoint(std::function<void(const Envelope&)> receive);
   /// Watchers get Down. Afterwards `receive` is not called again; a call that runs goes on.
   void close_endpoint(const ActorRef& endpoint, EndReason reason = EndReason::kStopped);
-  /// An endpoint that watches: Down comes to its `receive`.
+  /// An endpoint watches: Down comes to its `receive`. In order with messages to the endpoint, and
+  /// undone by its end.
   void watch(const ActorRef& watcher, const ActorRef& target);
   void unwatch(const ActorRef& watcher, const ActorRef& target);
 

@@ -37,11 +37,11 @@ void World::apply(Entry& entry, effect::Timer& timer) {
 }
 
 void World::apply(Entry& entry, effect::CancelTimer& cancel) {
-  const auto at = std::find_if(entry.timers.begin(), entry.timers.end(),
-                               [&](const Timer& timer) { return timer.tag == cancel.tag; });
+  auto* const at = std::find_if(entry.timers.begin(), entry.timers.end(),
+                                [&](const Timer& timer) { return timer.tag == cancel.tag; });
   if (at == entry.timers.end()) return;
   queue_.remove(at->event);
-  entry.timers.erase(at);
+  entry.timers.erase_unordered(at);
 }
 
 void World::apply(Entry& entry, effect::LaunchStep& launch) {

@@ -11,14 +11,15 @@
 
 namespace troupe {
 
-/// The one message type that crosses the wire.
+/// The one message type that crosses the wire: a piece of a frame.
 struct LinkBytes {
   std::string bytes;
+  bool more = false;  ///< the frame goes on
 };
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& inspector, LinkBytes& message) {
-  return inspector(caf::meta::type_name("troupe.LinkBytes"), message.bytes);
+  return inspector(caf::meta::type_name("troupe.LinkBytes"), message.bytes, message.more);
 }
 
 namespace {
@@ -28,8 +29,9 @@ using WakeAtom = caf::atom_constant<caf::atom("wake")>;
 using LeaveAtom = caf::atom_constant<caf::atom("leave")>;
 
 constexpr Duration kDialMax = seconds(2);
-/// Of closing(): longer than the leave of the membership core.
-constexpr Duration kCloseMax = seconds(1);
+/// Of the last round trip to CAF's broker, and of closing(): a leave, that, and a margin.
+constexpr Duration kSettleMax = milliseconds(500);
+constexpr Duration kCloseMax = seconds(2);
 /// CAF ends a connection after this many of its heartbeats: the core has decided long before.
 constexpr std::int64_t kCafSilentIntervals = 12;
 
@@ -59,11 +61,10 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
               });
   }
 
-  void send(ConnectionId to, std::string bytes) override {
+  void send(ConnectionId to, std::string piece, bool more) override {
     const auto at = peers_.find(to);
-    if (at != peers_.end()) {
-      caf::event_based_actor::send(at->second, LinkBytes{std::move(bytes)});
-    }
+    if (at == peers_.end()) return;
+    caf::event_based_actor::send(at->second, LinkBytes{std::move(piece), more});
   }
 
   void on_exit() override {
@@ -80,7 +81,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
     set_exit_handler([](caf::exit_msg&) {});
     set_default_handler(caf::drop);
     wake();
-    return {[this](LinkBytes& message) { received(message.bytes); },
+    return {[this](const LinkBytes& message) { received(message); },
             [this](FlushAtom) { worker_.flush(*this); },
             [this](WakeAtom, Time::Underlying armed) {
               if (armed == armed_.value) wake();
@@ -111,10 +112,10 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
     arm();
   }
 
-  void received(const std::string& bytes) {
+  void received(const LinkBytes& message) {
     const auto& peer = current_sender();
     if (peer == nullptr || peer->node() == node()) return;
-    worker_.received(*this, number(peer), bytes);
+    worker_.received(*this, number(peer), message.bytes, message.more);
     arm();
   }
 
@@ -150,8 +151,15 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
     end_if_left();
   }
 
+  /// CAF never frees what lies in its broker's mailbox when it stops, and then waits for ever for
+  /// the detached actor that it names as its sender: a dial or a message of the last millisecond.
+  /// An answer from the broker says that its mailbox holds nothing of ours.
   void end_if_left() {
-    if (worker_.left()) quit();
+    if (settling_ || !worker_.left()) return;
+    settling_ = true;
+    request(system().middleman().actor_handle(), chrono(kSettleMax), caf::get_atom::value, node())
+        .then([this](const caf::node_id&, const std::string&, std::uint16_t) { quit(); },
+              [this](caf::error&) { quit(); });
   }
 
   LinkWorker& worker_;
@@ -161,6 +169,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
   std::map<ConnectionId, caf::actor> peers_;
   std::uint64_t last_number_ = 0;
   Time armed_;
+  bool settling_ = false;
 };
 
 }  // namespace

@@ -12,8 +12,9 @@ class LinkTransport {
  public:
   /// Answered by LinkWorker::connected or dial_failed, once, later.
   virtual void dial() = 0;
-  /// In order for one connection; to a connection that is gone it does nothing.
-  virtual void send(ConnectionId to, std::string bytes) = 0;
+  /// A piece of a frame; `more`: the frame goes on. In order for one connection; to a connection
+  /// that is gone it does nothing.
+  virtual void send(ConnectionId to, std::string piece, bool more) = 0;
 
  protected:
   ~LinkTransport() = default;

@@ -13,6 +13,10 @@ constexpr std::uint16_t kFirstUserKind = 0x0010;
 /// A peer acknowledges after this share of the queue's limit, or with the next heartbeat.
 constexpr std::uint64_t kAcknowledgeShare = 16;
 
+constexpr std::size_t kPieceBytes = 1u << 20;
+/// A full batch that ends with a payload of the largest size.
+constexpr std::size_t kFrameBytesMax = kPayloadMax + (1u << 20);
+
 }  // namespace
 
 LinkWorker::LinkWorker(ActorSystem& system, const MessageRegistry& registry,
@@ -91,17 +95,38 @@ void LinkWorker::dial_failed(LinkTransport& transport, const std::string& why) {
 }
 
 void LinkWorker::closed(LinkTransport& transport, ConnectionId connection, const std::string& why) {
+  unfinished_.erase(connection);
   Orders orders;
   core_.closed(connection, why, monotonic_now(), orders);
   carry_out(transport, orders);
 }
 
-void LinkWorker::received(LinkTransport& transport, ConnectionId connection,
-                          std::string_view bytes) {
-  auto frame = decode_frame(bytes, registry_);
-  if (frame.ok()) return hear(transport, connection, std::move(*frame), bytes.size());
+void LinkWorker::received(LinkTransport& transport, ConnectionId connection, std::string_view piece,
+                          bool more) {
+  core_.hear_piece(connection, monotonic_now());
+  const auto begun = unfinished_.find(connection);
+  if (begun == unfinished_.end() && !more) return hear(transport, connection, piece);
+  std::string& frame = begun == unfinished_.end() ? unfinished_[connection] : begun->second;
+  frame += piece;
+  if (frame.size() > kFrameBytesMax) {
+    unfinished_.erase(connection);
+    return cut(transport, connection, "its frame is over the limit");
+  }
+  if (more) return;
+  const std::string whole = std::move(frame);
+  unfinished_.erase(connection);
+  hear(transport, connection, whole);
+}
+
+void LinkWorker::hear(LinkTransport& transport, ConnectionId from, std::string_view frame) {
+  auto envelopes = decode_frame(frame, registry_);
+  if (envelopes.ok()) return hear(transport, from, std::move(*envelopes), frame.size());
+  cut(transport, from, "it sent no frame: " + envelopes.error().message);
+}
+
+void LinkWorker::cut(LinkTransport& transport, ConnectionId connection, const std::string& why) {
   Orders orders;
-  core_.cut(connection, "it sent no frame: " + frame.error().message, monotonic_now(), orders);
+  core_.cut(connection, why, monotonic_now(), orders);
   carry_out(transport, orders);
 }
 
@@ -113,7 +138,7 @@ void LinkWorker::hear(LinkTransport& transport, ConnectionId from, std::vector<E
     Orders orders;
     if (const Beat* beat = envelope.message.as<Beat>()) {
       const auto at = channels_.find(from);
-      const bool up = core_.hear_beat(from, *beat, now, orders) && at != channels_.end();
+      const bool up = core_.hear_beat(from, *beat, orders) && at != channels_.end();
       live = up ? &at->second : nullptr;
       if (up) live->pipe->acknowledged(beat->received);
     } else if (hear_control(from, envelope.message, now, orders)) {
@@ -165,7 +190,7 @@ void LinkWorker::carry_out(LinkTransport& transport, Orders& orders) {
     if (auto* say = std::get_if<order::Say>(&one)) {
       const auto at = channels_.find(say->to);
       if (at != channels_.end()) flush(transport, say->to, at->second);
-      transport.send(say->to, encode_frame({{{}, {}, std::move(say->message)}}));
+      send_pieces(transport, say->to, encode_frame({{{}, {}, std::move(say->message)}}));
     } else if (auto* beat = std::get_if<order::SayBeat>(&one)) {
       const auto at = channels_.find(beat->to);
       if (at != channels_.end()) send_frame(transport, beat->to, at->second, {});
@@ -218,10 +243,7 @@ void LinkWorker::flush(LinkTransport& transport) {
     flush(transport, connection, channel);
   }
   for (const ConnectionId connection : overflowed) {
-    Orders orders;
-    core_.cut(connection, "more than " + std::to_string(queue_max_) + " bytes wait for it",
-              monotonic_now(), orders);
-    carry_out(transport, orders);
+    cut(transport, connection, "more than " + std::to_string(queue_max_) + " bytes wait for it");
   }
 }
 
@@ -239,7 +261,15 @@ void LinkWorker::send_frame(LinkTransport& transport, ConnectionId to, Channel& 
   channel.told = channel.received;
   channel.pipe->sent(frame.size());
   ++channel.frames_out;
-  transport.send(to, std::move(frame));
+  send_pieces(transport, to, std::move(frame));
+}
+
+void LinkWorker::send_pieces(LinkTransport& transport, ConnectionId to, std::string frame) {
+  std::size_t at = 0;
+  for (; frame.size() - at > kPieceBytes; at += kPieceBytes) {
+    transport.send(to, frame.substr(at, kPieceBytes), true);
+  }
+  transport.send(to, at == 0 ? std::move(frame) : frame.substr(at), false);
 }
 
 void LinkWorker::wake(LinkTransport& transport) {

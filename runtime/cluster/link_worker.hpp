@@ -7,7 +7,9 @@
 // 1. What cannot be sent comes back: Undeliverable to the sender, Down(node lost) to a watcher.
 // 2. When a session ends: the pipe closes, then the system hears node_lost, then `on_peer(root,
 //    false)`. When one begins: the pipe opens, then `on_peer(root, true)`, then its messages.
-// 3. A frame that breaks a rule cuts its peer; envelopes of an actor that is not the peer's, or for
+// 3. A frame travels in pieces of at most 1 MiB, and each piece counts as a sign of life: a large
+//    payload on a slow machine is not mistaken for silence.
+// 4. A frame that breaks a rule cuts its peer; envelopes of an actor that is not the peer's, or for
 //    another node, are dropped and counted.
 #pragma once
 
@@ -62,7 +64,8 @@ class LinkWorker {
   void connected(LinkTransport& transport, ConnectionId connection);
   void dial_failed(LinkTransport& transport, const std::string& why);
   void closed(LinkTransport& transport, ConnectionId connection, const std::string& why);
-  void received(LinkTransport& transport, ConnectionId connection, std::string_view bytes);
+  void received(LinkTransport& transport, ConnectionId connection, std::string_view piece,
+                bool more);
   void flush(LinkTransport& transport);
   void wake(LinkTransport& transport);
   Time next_wake() const { return core_.next_wake(); }
@@ -85,8 +88,10 @@ class LinkWorker {
 
   std::shared_ptr<PeerPipe> pipe_to(const ActorRef& ref) const;
   bool control(const ActorRef& to, const Message& message, bool& queued);
+  void hear(LinkTransport& transport, ConnectionId from, std::string_view frame);
   void hear(LinkTransport& transport, ConnectionId from, std::vector<Envelope> frame,
             std::size_t bytes);
+  void cut(LinkTransport& transport, ConnectionId connection, const std::string& why);
   bool hear_control(ConnectionId from, const Message& message, Time now, Orders& orders);
   void deliver(const Channel& channel, Envelope envelope);
   void carry_out(LinkTransport& transport, Orders& orders);
@@ -95,6 +100,7 @@ class LinkWorker {
   void flush(LinkTransport& transport, ConnectionId to, Channel& channel);
   void send_frame(LinkTransport& transport, ConnectionId to, Channel& channel,
                   const PeerPipe::Batch& batch);
+  static void send_pieces(LinkTransport& transport, ConnectionId to, std::string frame);
   void publish_status();
 
   ActorSystem& system_;
@@ -102,8 +108,9 @@ class LinkWorker {
   const LinkCallbacks callbacks_;
   const NodeId self_;
   const std::size_t queue_max_;
-  MembershipCore core_;                       ///< the link's thread
-  std::map<ConnectionId, Channel> channels_;  ///< the link's thread
+  MembershipCore core_;                             ///< the link's thread
+  std::map<ConnectionId, Channel> channels_;        ///< the link's thread
+  std::map<ConnectionId, std::string> unfinished_;  ///< frames of which pieces are still to come
   std::atomic<std::uint64_t> dropped_{0};
 
   mutable std::shared_mutex routes_mutex_;

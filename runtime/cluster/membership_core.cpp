@@ -150,13 +150,18 @@ void MembershipCore::hear(ConnectionId from, const Out& over, Time now, Orders& 
   end(peer, "it says: " + over.reason, answer ? Tell::kYes : Tell::kNo, now, out);
 }
 
-bool MembershipCore::hear_beat(ConnectionId from, const Beat& beat, Time now, Orders& out) {
+void MembershipCore::hear_piece(ConnectionId from, Time now) {
+  for (auto& peer : peers_) {
+    if (peer.connection == from) peer.heard = now;
+  }
+}
+
+bool MembershipCore::hear_beat(ConnectionId from, const Beat& beat, Orders& out) {
   PeerRow* peer = find(from, beat.session);
   if (peer == nullptr) {
     say(from, make_message<Out>(beat.session, std::string("that session is over")), out);
     return false;
   }
-  peer->heard = now;
   return peer->state == PeerState::kUp;
 }
 

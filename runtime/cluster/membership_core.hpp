@@ -118,8 +118,10 @@ class MembershipCore {
   void closed(ConnectionId connection, const std::string& why, Time now, Orders& out);
   /// What it sent breaks the protocol, or its queue is full: the session ends.
   void cut(ConnectionId connection, const std::string& why, Time now, Orders& out);
+  /// Something arrived, whatever it will turn out to be.
+  void hear_piece(ConnectionId from, Time now);
   /// True: this and what follows in its frame belong to the session that is up.
-  bool hear_beat(ConnectionId from, const Beat& beat, Time now, Orders& out);
+  bool hear_beat(ConnectionId from, const Beat& beat, Orders& out);
   void hear(ConnectionId from, const Hello& hello, Time now, Orders& out);
   void hear(ConnectionId from, const Welcome& welcome, Time now, Orders& out);
   void hear(ConnectionId from, const Refused& refused, Time now, Orders& out);

@@ -66,7 +66,7 @@ TEST_F(ClusterTest, TenThousandMessagesBothWaysInOrder) {
     EXPECT_EQ(peer->text().find("out_of_order"), std::string::npos) << peer->text();
   }
   joiner->say("send 3 20000000");
-  EXPECT_NE(joiner->wait("echoed 3"), "") << "payloads larger than a batch";
+  EXPECT_NE(joiner->wait("echoed 3"), "") << joiner->text();
 }
 
 TEST_F(ClusterTest, RoundTripsAndThroughputAreMeasured) {
@@ -228,7 +228,7 @@ TEST_F(ClusterTest, ALeaveIsToldAndSwift) {
 TEST_F(ClusterTest, AShutdownEndsInEveryState) {
   auto quits = [](PeerHandle& peer) {
     peer.say("quit");
-    return peer.wait_end(5000);
+    return peer.wait_end(8000);
   };
   auto alone = start("join", "1", "4");  // nobody listens there
   ASSERT_NE(alone->wait("cannot join yet"), "");

@@ -46,6 +46,7 @@ struct Side {
   }
   void hear(ConnectionId from, const Message& message, Time now) {
     Orders orders;
+    core.hear_piece(from, now);
     auto as = [&]<class M>(const M* said) {
       if (said != nullptr) core.hear(from, *said, now, orders);
     };
@@ -54,7 +55,7 @@ struct Side {
     as(message.as<Refused>());
     as(message.as<Ready>());
     as(message.as<Out>());
-    if (const auto* beat = message.as<Beat>()) live = core.hear_beat(from, *beat, now, orders);
+    if (const auto* beat = message.as<Beat>()) live = core.hear_beat(from, *beat, orders);
     take(orders);
   }
   bool up() const { return opens == closes + 1; }

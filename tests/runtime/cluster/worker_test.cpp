@@ -65,7 +65,9 @@ struct Node final : LinkTransport {
   ~Node() { static_cast<void>(system.shutdown(Duration(0), seconds(2))); }
 
   void dial() override { dialed = true; }
-  void send(ConnectionId, std::string bytes) override { outgoing.push_back(std::move(bytes)); }
+  void send(ConnectionId, std::string piece, bool more) override {
+    outgoing.push_back({std::move(piece), more});
+  }
   template <class M>
   std::size_t count() {
     std::lock_guard lock(mutex);
@@ -90,7 +92,7 @@ struct Node final : LinkTransport {
   std::mutex mutex;
   std::vector<Message> got;
   std::string log;
-  std::deque<std::string> outgoing;
+  std::deque<std::pair<std::string, bool>> outgoing;
   bool dialed = false;
   ActorSystem system;
   MessageRegistry types;
@@ -118,9 +120,9 @@ class WorkerTest : public testing::Test {
   }
   static void pass(Node& from, Node& to) {
     if (from.outgoing.empty()) return;
-    const std::string bytes = std::move(from.outgoing.front());
+    const auto [piece, more] = std::move(from.outgoing.front());
     from.outgoing.pop_front();
-    to.worker.received(to, kWire, bytes);
+    to.worker.received(to, kWire, piece, more);
   }
   bool up() { return a.worker.peers().size() == 1 && b.worker.peers().size() == 1; }
   static Message note(std::string text = "x") { return make_message<Note>(std::move(text)); }
@@ -185,7 +187,7 @@ TEST_F(WorkerTest, WhatIsNotThePeersIsDropped) {
   Encoder(frame).put(std::uint32_t{1});
   const ActorRef third{NodeId(3), 1, 5, 1};
   append_envelope({third, a.inbox, note()}, frame);
-  a.worker.received(a, kWire, frame);
+  a.worker.received(a, kWire, frame, false);
   EXPECT_EQ(a.worker.dropped(), 1u) << "no beat";
   b.system.send(third, a.inbox, note());
   carry();
@@ -196,7 +198,7 @@ TEST_F(WorkerTest, WhatIsNotThePeersIsDropped) {
 TEST_F(WorkerTest, GarbageCutsThePeer) {
   a.system.watch(a.inbox, b.inbox);
   carry();
-  a.worker.received(a, kWire, "no frame at all");
+  a.worker.received(a, kWire, "no frame at all", false);
   EXPECT_NE(a.log.find("it sent no frame"), std::string::npos);
   EXPECT_TRUE(eventually([&] { return a.count<Down>() == 1; }));
   carry();
@@ -208,7 +210,7 @@ TEST_F(WorkerTest, SpoiledFramesNeverCrash) {
   b.system.watch(b.inbox, a.inbox);
   b.worker.flush(b);
   ASSERT_FALSE(b.outgoing.empty());
-  const std::string good = b.outgoing.front();
+  const std::string good = b.outgoing.front().first;
   Rng rng(3);
   for (int round = 0; round < 20'000; ++round) {
     std::string bad = good;
@@ -216,14 +218,14 @@ TEST_F(WorkerTest, SpoiledFramesNeverCrash) {
       bad[rng.below(bad.size())] = static_cast<char>(rng.below(256));
     }
     if (rng.chance(0.3)) bad.resize(rng.below(bad.size()));
-    a.worker.received(a, kWire, bad);
+    a.worker.received(a, kWire, bad, rng.chance(0.1));
     a.outgoing.clear();
     if (a.worker.peers().empty()) break;  // cut; the next rounds go on without a session
   }
   for (int round = 0; round < 5'000; ++round) {
     std::string bad = good;
     bad[rng.below(bad.size())] = static_cast<char>(rng.below(256));
-    a.worker.received(a, kWire, bad);
+    a.worker.received(a, kWire, bad, rng.chance(0.1));
     a.outgoing.clear();
   }
   SUCCEED();
@@ -247,6 +249,22 @@ TEST_F(WorkerTest, AcknowledgementsKeepALongTransferGoing) {
   }
   EXPECT_TRUE(up()) << a.log;
   EXPECT_TRUE(eventually([&] { return b.count<Note>() == 100; }));
+}
+
+TEST_F(WorkerTest, ALargePayloadTravelsInPieces) {
+  b.system.send(b.inbox, a.inbox, note(std::string(5'000'000, 'w')));
+  b.worker.flush(b);
+  ASSERT_GE(b.outgoing.size(), 5u);
+  for (const auto& [piece, more] : b.outgoing) EXPECT_LE(piece.size(), 1u << 20);
+  carry();
+  EXPECT_TRUE(eventually([&] { return a.count<Note>() == 1; }));
+}
+
+TEST_F(WorkerTest, AFrameWithoutEndCutsThePeer) {
+  const std::string piece(1u << 20, 'p');
+  for (int i = 0; i < 70; ++i) a.worker.received(a, kWire, piece, true);
+  EXPECT_NE(a.log.find("its frame is over the limit"), std::string::npos);
+  EXPECT_TRUE(a.worker.peers().empty());
 }
 
 TEST_F(WorkerTest, ALeaveDeliversWhatIsQueuedFirst) {

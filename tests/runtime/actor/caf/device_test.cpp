@@ -35,7 +35,7 @@ class DeviceTest : public testing::Test {
   }
 
   ToyDevice device;
-  ActorSystem system;
+  System system;
   Inbox boss;
   ActorRef rank;
 };

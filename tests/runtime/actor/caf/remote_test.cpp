@@ -45,7 +45,7 @@ class RemoteTest : public testing::Test {
   }
 
   Wire wire;
-  ActorSystem system;
+  System system;
   Inbox boss;
   ActorRef a;
   const ActorRef far{NodeId(2), 1, 77, 1};

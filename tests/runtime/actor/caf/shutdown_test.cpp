@@ -43,7 +43,7 @@ struct Keeper {
 };
 
 TEST(Supervision, AParentRestartsItsChildWithBackOffAndGivesUp) {
-  ActorSystem system(options());
+  System system(options());
   Inbox boss(system);
   const ActorRef keeper = system.spawn_root<Keeper>(1, {boss.ref()});
   for (std::uint32_t life = 1; life <= 5; ++life) {
@@ -57,7 +57,7 @@ TEST(Supervision, AParentRestartsItsChildWithBackOffAndGivesUp) {
 }
 
 TEST(ShortLives, TenThousandLeaveNothingBehind) {
-  ActorSystem system(options());
+  System system(options());
   Inbox boss(system);
   const ActorRef parent = system.spawn_root<Toy>(1, {boss.ref()});
   for (int i = 0; i < 10'000; ++i) {
@@ -115,7 +115,7 @@ struct Busy {
 };
 
 TEST(Shutdown, EndsAtFiftyRandomMomentsUnderLoad) {
-  { ActorSystem warm(options()); }
+  { System warm(options()); }
   const std::size_t threads_before = thread_count();
   Rng rng(20240613);
   for (int round = 0; round < 50; ++round) {
@@ -124,7 +124,7 @@ TEST(Shutdown, EndsAtFiftyRandomMomentsUnderLoad) {
     SystemOptions made = options();
     made.devices = {&device};
     made.seed = static_cast<std::uint64_t>(round);
-    ActorSystem system(made);
+    System system(made);
     Inbox sink(system);
     for (std::uint64_t i = 0; i < 8; ++i) system.spawn_root<Busy>(i + 1, {0, sink.ref()});
     system.spawn_root<Toy>(100, {sink.ref()});
@@ -142,7 +142,7 @@ TEST(Shutdown, EndsAtFiftyRandomMomentsUnderLoad) {
 }
 
 TEST(Shutdown, DrainIsAskedOfRootsAndNothingStartsAfterwards) {
-  ActorSystem system(options());
+  System system(options());
   Inbox boss(system);
   const ActorRef polite = system.spawn_root<Toy>(1, {boss.ref()});
   const ActorRef stubborn = system.spawn_root<Toy>(2, {boss.ref(), false, false});
@@ -160,7 +160,7 @@ TEST(Shutdown, AHandlerThatDoesNotReturnIsNamed) {
   auto release = std::make_shared<std::atomic<bool>>(false);
   const Time start = monotonic_now();
   {
-    ActorSystem system(options());
+    System system(options());
     const ActorRef stuck = system.open_endpoint([release](const Envelope&) {
       while (!release->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });

@@ -51,7 +51,7 @@ class SystemTest : public testing::Test {
     ASSERT_TRUE(eventually([&] { return times("echo") > before; }));
   }
 
-  ActorSystem system;
+  System system;
   Inbox boss;
   ActorRef a, b;
   std::uint64_t echoes = 1'000'000;

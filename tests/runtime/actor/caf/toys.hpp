@@ -17,6 +17,13 @@
 
 namespace troupe::toys {
 
+/// The system under test: on CAF (caf_engine.cpp), or on plain threads (thread_engine.cpp) where
+/// a sanitizer must see every access.
+class System : public ActorSystem {
+ public:
+  explicit System(SystemOptions options);
+};
+
 /// Waits for something that happens on other threads. False after 10 s.
 inline bool eventually(const std::function<bool()>& condition) {
   for (int i = 0; i < 10'000; ++i) {
