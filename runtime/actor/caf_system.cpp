@@ -114,7 +114,7 @@ class CafEngine final : public Engine {
       caf.reset();
       ended->set_value();
     });
-    if (end.wait_for(kCafEndMax) == std::future_status::ready) {
+    if (setup_ == nullptr || end.wait_for(kCafEndMax) == std::future_status::ready) {
       ender.join();
     } else {
       ender.detach();
