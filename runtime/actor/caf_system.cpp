@@ -7,6 +7,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/logger.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 #include <chrono>
 #include <future>
@@ -102,27 +103,27 @@ caf::actor_system_config& configured(caf::actor_system_config& config,
 class CafEngine final : public Engine {
  public:
   explicit CafEngine(const SystemOptions& options)
-      : setup_(options.caf), caf_(std::make_unique<Caf>(options)) {}
+      : setup_(options.caf), caf_(std::make_unique<Caf>(options)) {
+    forget_logger();
+  }
   /// CAF's own end has no deadline: it waits for ever for a detached actor that a message in its
-  /// stopped broker still names. It gets kCafEndMax on a thread of its own, which is then left
-  /// behind.
+  /// stopped broker still names. Where a link uses that broker it gets kCafEndMax on a thread of
+  /// its own, which is then left behind.
   ~CafEngine() override {
-    if (setup_ != nullptr) setup_->closing();
+    if (setup_ == nullptr) return;
+    setup_->closing();
     auto ended = std::make_shared<std::promise<void>>();
     auto end = ended->get_future();
-    std::thread ender([caf = std::move(caf_), ended]() mutable {
+    std::thread([caf = std::move(caf_), ended]() mutable {
       caf.reset();
       ended->set_value();
-    });
-    if (setup_ == nullptr || end.wait_for(kCafEndMax) == std::future_status::ready) {
-      ender.join();
-    } else {
-      ender.detach();
-    }
+    }).detach();
+    end.wait_for(kCafEndMax);
   }
 
   HostPtr start(LiveNode& node, Birth birth) override {
     const auto handle = caf_->system.spawn<CafHost, caf::lazy_init + caf::hidden>(node, birth);
+    forget_logger();
     return HostPtr(caf::actor_cast<CafHost*>(handle));
   }
   caf::actor_system& system() { return caf_->system; }
@@ -135,6 +136,11 @@ class CafEngine final : public Engine {
   };
 
   static constexpr std::chrono::milliseconds kCafEndMax{500};
+
+  /// CAF leaves a counted pointer to its logger on each thread that makes a system or spawns, and
+  /// its end waits until all of them are gone: those of other threads than the ending one, for
+  /// ever.
+  static void forget_logger() { caf::logger::set_current_actor_system(nullptr); }
 
   CafSetup* setup_;
   std::unique_ptr<Caf> caf_;

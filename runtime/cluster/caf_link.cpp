@@ -4,6 +4,7 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/io/middleman.hpp>
+#include <caf/logger.hpp>
 #include <future>
 #include <mutex>
 
@@ -39,14 +40,20 @@ std::chrono::nanoseconds chrono(Duration duration) {
   return std::chrono::nanoseconds(duration.value);
 }
 
+/// CAF's end waits until no thread holds its logger, and whoever spawns or publishes holds it on.
+struct ForgetLogger {
+  ~ForgetLogger() { caf::logger::set_current_actor_system(nullptr); }
+};
+
 class LinkActor final : public caf::event_based_actor, public LinkTransport {
  public:
   LinkActor(caf::actor_config& config, LinkWorker& worker, std::optional<ClusterAddress> join,
-            std::promise<void> gone)
-      : caf::event_based_actor(config),
-        worker_(worker),
-        join_(std::move(join)),
-        gone_(std::move(gone)) {}
+            std::shared_ptr<std::promise<void>> gone)
+      : caf::event_based_actor(config), worker_(worker), join_(std::move(join)) {
+    // The first one attached is called last: behind the death notice to CAF's broker, which must
+    // not find it stopped (see end_if_left).
+    attach_functor([gone] { gone->set_value(); });
+  }
 
   const char* name() const override { return "link"; }
 
@@ -71,7 +78,6 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
     worker_.ended();
     peers_.clear();
     numbers_.clear();
-    gone_.set_value();
   }
 
  protected:
@@ -117,6 +123,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
     if (peer == nullptr || peer->node() == node()) return;
     worker_.received(*this, number(peer), message.bytes, message.more);
     arm();
+    end_if_left();
   }
 
   void lost(const caf::down_msg& down) {
@@ -164,7 +171,6 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
 
   LinkWorker& worker_;
   const std::optional<ClusterAddress> join_;
-  std::promise<void> gone_;
   std::map<caf::actor_addr, ConnectionId> numbers_;
   std::map<ConnectionId, caf::actor> peers_;
   std::uint64_t last_number_ = 0;
@@ -201,10 +207,11 @@ void CafLink::configure(caf::actor_system_config& config) {
 Status CafLink::start(CafHandle caf, LinkWorker& worker,
                       const std::optional<ClusterAddress>& listen,
                       const std::optional<ClusterAddress>& join) {
+  const ForgetLogger at_the_end;
   caf.system->registry().erase(caf::atom("SpawnServ"));
   caf.system->registry().erase(caf::atom("ConfigServ"));
-  std::promise<void> gone;
-  running_->gone = gone.get_future();
+  auto gone = std::make_shared<std::promise<void>>();
+  running_->gone = gone->get_future();
   {
     std::lock_guard lock(running_->mutex);
     running_->actor =

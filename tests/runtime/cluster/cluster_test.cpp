@@ -82,11 +82,9 @@ TEST_F(ClusterTest, RoundTripsAndThroughputAreMeasured) {
 TEST_F(ClusterTest, MessagesAndWatchesToNobodyComeBack) {
   join();
   joiner->say("stray");
-  EXPECT_NE(joiner->wait("down 999 node lost"), "") << joiner->text();
-  std::string back = joiner->wait("undeliverable 1", 3000);
-  EXPECT_NE(joiner->text().find("undeliverable 1"), std::string::npos) << joiner->text();
-  joiner->wait("down 1 unknown", 3000);
-  EXPECT_NE(joiner->text().find("down 1 unknown"), std::string::npos) << joiner->text();
+  EXPECT_TRUE(joiner->says("down 999 node lost")) << joiner->text();
+  EXPECT_TRUE(joiner->says("undeliverable 1")) << joiner->text();
+  EXPECT_TRUE(joiner->says("down 1 unknown")) << joiner->text();
 }
 
 TEST_F(ClusterTest, AKilledPeerIsNoticedAtOnceAndItsRestartJoins) {
@@ -208,9 +206,9 @@ TEST_F(ClusterTest, APeerThatTakesNothingIsCutAtTheLimit) {
   join();
   joiner->signal(SIGSTOP);
   listener->say("send 100 1000000");  // 100 MB at once, the limit is 64 MiB
-  EXPECT_NE(listener->wait("undeliverable 2"), "") << listener->text();
-  EXPECT_NE(listener->wait("down 2 node lost"), "") << listener->text();
-  EXPECT_NE(listener->text().find("bytes wait for it"), std::string::npos);
+  EXPECT_TRUE(listener->says("undeliverable 2")) << listener->text();
+  EXPECT_TRUE(listener->says("down 2 node lost")) << listener->text();
+  EXPECT_TRUE(listener->says("bytes wait for it")) << listener->text();
   joiner->signal(SIGCONT);
   EXPECT_NE(joiner->wait("joined 1"), "");
 }
@@ -221,8 +219,8 @@ TEST_F(ClusterTest, ALeaveIsToldAndSwift) {
   joiner->say("quit");
   EXPECT_EQ(joiner->wait_end(5000), 0);
   EXPECT_LT(now_ms() - asked, 1500);
-  EXPECT_NE(listener->wait("it shuts down"), "") << listener->text();
-  EXPECT_NE(listener->wait("lost 2"), "");
+  EXPECT_TRUE(listener->says("it shuts down")) << listener->text();
+  EXPECT_TRUE(listener->says("  lost 2")) << listener->text();
 }
 
 TEST_F(ClusterTest, AShutdownEndsInEveryState) {

@@ -65,6 +65,13 @@ class PeerHandle {
       if (now_ms() >= until || !read_some(until - now_ms())) return "";
     }
   }
+  /// Whether it has said `text` at any time, or does within `ms`.
+  bool says(const std::string& text, std::int64_t ms = 20'000) {
+    for (const std::int64_t until = now_ms() + ms;;) {
+      if (this->text().find(text) != std::string::npos) return true;
+      if (now_ms() >= until || !read_some(until - now_ms())) return false;
+    }
+  }
   /// The exit status, or -1 if it still runs after `ms`; -2 if a signal ended it.
   int wait_end(std::int64_t ms) {
     for (const std::int64_t until = now_ms() + ms; now_ms() < until; usleep(2000)) {
