@@ -1,5 +1,5 @@
-# Build rules shared by every target: flags, sanitizers, and the two functions that define
-# a library (one a folder) and a test (one a folder).
+# Build rules shared by every target: flags, sanitizers, precompiled headers, and the functions that
+# define a library, a test, a fuzz target and a benchmark.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -8,9 +8,18 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 set(TROUPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 
+option(TROUPE_PCH "Precompile the headers of others (off: each file must include what it uses)" ON)
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # What ccache wants to know before it trusts a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+endif()
+if(TROUPE_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-fpch-preprocess)
+elseif(TROUPE_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()
 find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM)
@@ -43,11 +52,37 @@ endif()
 add_custom_target(troupe_tests)
 add_custom_target(troupe_fuzzers)
 
-# troupe_library(NAME [SOURCES ...] DEPS ...): the library of the current folder.
-# Without SOURCES every .cpp of the folder belongs to it. Headers are included from the root:
+# Tests are compiled for their build time; what they test is optimized as ever.
+set(TROUPE_TEST_OPTIONS -O1)
+if(TROUPE_SANITIZE)
+  set(TROUPE_TEST_OPTIONS -O0)
+endif()
+
+# One precompiled header a kind of target, of external headers only: a change of ours rebuilds what
+# includes it and no more.
+function(troupe_pch name)
+  if(TROUPE_PCH)
+    file(WRITE ${CMAKE_BINARY_DIR}/${name}.cpp "")
+    add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cpp)
+    target_precompile_headers(${name} PRIVATE ${ARGN})
+  endif()
+endfunction()
+function(troupe_use_pch target name)
+  if(TROUPE_PCH)
+    target_precompile_headers(${target} REUSE_FROM ${name})
+  endif()
+endfunction()
+set(standard_headers <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <cstring>
+  <deque> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional> <set> <span> <sstream>
+  <string> <string_view> <thread> <utility> <variant> <vector>)
+troupe_pch(troupe_pch_library ${standard_headers})
+troupe_pch(troupe_pch_command ${standard_headers} <CLI/CLI.hpp>)
+
+# troupe_library(NAME [OWN_FLAGS] [SOURCES ...] DEPS ...): the library of the current folder.
+# Without SOURCES every .cpp of the folder belongs to it. OWN_FLAGS: it adds compiler flags. Headers are included from the root:
 # #include "runtime/base/result.hpp".
 function(troupe_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_FLAGS" "" "SOURCES;DEPS" ${ARGN})
   if(NOT ARG_SOURCES)
     file(GLOB ARG_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   endif()
@@ -55,6 +90,13 @@ function(troupe_library name)
     add_library(${name} STATIC ${ARG_SOURCES})
     target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+    if(ARG_OWN_FLAGS)
+      # A precompiled header is only good for files with its flags.
+    elseif(troupe_cli IN_LIST ARG_DEPS OR name STREQUAL troupe_cli)
+      troupe_use_pch(${name} troupe_pch_command)
+    else()
+      troupe_use_pch(${name} troupe_pch_library)
+    endif()
   else()
     add_library(${name} INTERFACE)
     target_include_directories(${name} INTERFACE ${CMAKE_SOURCE_DIR})
@@ -73,6 +115,8 @@ function(troupe_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
+  target_compile_options(${name} PRIVATE ${TROUPE_TEST_OPTIONS})
+  troupe_use_pch(${name} troupe_pch_test)
   add_dependencies(troupe_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT}

@@ -97,69 +97,53 @@ using Effect = std::variant<effect::Send, effect::Timer, effect::CancelTimer, ef
                             effect::Cancel, effect::Compute, effect::Watch, effect::Unwatch,
                             effect::Spawn, effect::End, effect::Note>;
 
+/// Its functions are not inline: growing a vector of a variant is much code to compile.
 class Effects {
  public:
+  Effects() = default;
+  Effects(Effects&&) noexcept;
+  Effects& operator=(Effects&&) noexcept;
+  ~Effects();
+
   /// Sends M to an actor that is known to accept it: anything else does not compile.
   template <class P, class M>
   void send(const Ref<P>& to, M message) {
     static_assert(P::template accepts<M>, "the receiver's protocol does not accept this message");
     send(to, make_message<M>(std::move(message)));
   }
-  void send(const ActorRef& to, Message message) {
-    list_.emplace_back(effect::Send{to, std::move(message)});
-  }
+  void send(const ActorRef& to, Message message);
 
   /// At most one timer a tag: a second replaces the first. A time in the past fires at once.
-  void timer(TimerTag tag, Time at) { list_.emplace_back(effect::Timer{tag, at}); }
-  void cancel_timer(TimerTag tag) { list_.emplace_back(effect::CancelTimer{tag}); }
+  void timer(TimerTag tag, Time at);
+  void cancel_timer(TimerTag tag);
 
-  void launch(effect::LaunchStep launch) { list_.emplace_back(std::move(launch)); }
-  void cancel(OpId op) { list_.emplace_back(effect::Cancel{op}); }
-  void compute(OpId op, std::shared_ptr<const ComputeJob> job, Time deadline) {
-    list_.emplace_back(effect::Compute{op, std::move(job), deadline});
-  }
+  void launch(effect::LaunchStep launch);
+  void cancel(OpId op);
+  void compute(OpId op, std::shared_ptr<const ComputeJob> job, Time deadline);
 
-  void watch(const ActorRef& ref) { list_.emplace_back(effect::Watch{ref}); }
-  void unwatch(const ActorRef& ref) { list_.emplace_back(effect::Unwatch{ref}); }
+  void watch(const ActorRef& ref);
+  void unwatch(const ActorRef& ref);
 
-  void spawn(effect::Spawn spawn) { list_.emplace_back(std::move(spawn)); }
+  void spawn(effect::Spawn spawn);
   /// Ends the actor itself; its children end with it.
-  void stop(std::string detail = {}) {
-    list_.emplace_back(effect::End{{}, EndReason::kStopped, std::move(detail)});
-  }
+  void stop(std::string detail = {});
   /// Ends the actor itself as crashed: its parent's restart rule applies.
-  void fail(std::string detail) {
-    list_.emplace_back(effect::End{{}, EndReason::kCrashed, std::move(detail)});
-  }
+  void fail(std::string detail);
   /// Ends a child. Requires: it is one.
-  void end_child(const ActorRef& child, std::string detail = {}) {
-    list_.emplace_back(effect::End{child, EndReason::kStopped, std::move(detail)});
-  }
+  void end_child(const ActorRef& child, std::string detail = {});
 
-  void count(const char* name, double by = 1, std::string label = {}) {
-    note(effect::NoteKind::kCount, name, by, std::move(label));
-  }
-  void gauge(const char* name, double value, std::string label = {}) {
-    note(effect::NoteKind::kGauge, name, value, std::move(label));
-  }
-  void observe(const char* name, double value) {
-    note(effect::NoteKind::kObserve, name, value, {});
-  }
-  void info(const char* event, std::string text) {
-    note(effect::NoteKind::kInfo, event, 0, std::move(text));
-  }
-  void warn(const char* event, std::string text) {
-    note(effect::NoteKind::kWarning, event, 0, std::move(text));
-  }
+  void count(const char* name, double by = 1, std::string label = {});
+  void gauge(const char* name, double value, std::string label = {});
+  void observe(const char* name, double value);
+  void info(const char* event, std::string text);
+  void warn(const char* event, std::string text);
 
   std::vector<Effect>& list() { return list_; }
   const std::vector<Effect>& list() const { return list_; }
-  void clear() { list_.clear(); }
+  void clear();
 
  private:
-  void note(effect::NoteKind kind, const char* name, double value, std::string text) {
-    list_.emplace_back(effect::Note{kind, name, value, std::move(text)});
-  }
+  void note(effect::NoteKind kind, const char* name, double value, std::string text);
   std::vector<Effect> list_;
 };
 

@@ -30,7 +30,7 @@ class MessageRegistry {
   /// Requires: no other type has M's kind.
   template <class M>
   void add() {
-    insert(message_type<M>);
+    insert(message_type<M>());
   }
   template <class... Ms>
   void add(Protocol<Ms...>) {

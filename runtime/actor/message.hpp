@@ -94,58 +94,21 @@ class Message {
 };
 
 namespace detail {
-
 template <class M>
 const M& value_of(const Payload& payload) {
   return static_cast<const PayloadOf<M>&>(payload).value;
 }
-
-template <class M>
-void destroy(const Payload* payload) {
-  delete static_cast<const PayloadOf<M>*>(payload);
-}
-template <class M>
-void encode(const Payload& payload, std::string& out) {
-  Encoder(out).put(value_of<M>(payload));
-}
-template <class M>
-std::uint64_t digest(const Payload& payload) {
-  Digest digest(M::info.kind);
-  FieldDigester(digest).put(value_of<M>(payload));
-  return digest.value();
-}
-template <class M>
-void print(const Payload& payload, std::string& out) {
-  FieldPrinter(out).put(value_of<M>(payload));
-}
-template <class M>
-Result<Message> decode(std::string_view bytes);
-
 }  // namespace detail
 
-/// The one table of M.
+/// The one table of M: defined in message_type.hpp, and instantiated once, by the .cpp of M's
+/// folder, because the code behind it is long and every file that sends an M would hold it.
 template <class M>
-inline constexpr MessageType message_type{M::info,
-                                          &detail::destroy<M>,
-                                          &detail::encode<M>,
-                                          &detail::decode<M>,
-                                          &detail::digest<M>,
-                                          &detail::print<M>};
+const MessageType& message_type();
 
 template <class M, class... Args>
 Message make_message(Args&&... args) {
   static_assert(alignof(M) <= alignof(std::max_align_t), "payloads have plain alignment");
-  return Message(new PayloadOf<M>(message_type<M>, std::forward<Args>(args)...));
-}
-
-template <class M>
-Result<Message> detail::decode(std::string_view bytes) {
-  Decoder decoder(bytes);
-  M value{};
-  decoder.get(value);
-  if (decoder.ok() && !decoder.rest().empty()) decoder.fail("bytes after the last field");
-  TROUPE_TRY(decoder.status());
-  return make_message<M>(std::move(value));
+  return Message(new PayloadOf<M>(message_type<M>(), std::forward<Args>(args)...));
 }
 
 /// A counted pointer to an immutable M inside a message: how results and prompts are shared without

@@ -3,6 +3,7 @@
 // One loop, with and without the counters: a message is made, handed to a core through the actor
 // interface, and dropped. The difference is what `Observed` adds.
 #include "runtime/actor/actor.hpp"
+#include "runtime/actor/message_type.hpp"
 #include "runtime/actor/observed.hpp"
 #include "tests/bench/figure.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "runtime/actor/message_type.hpp"
 #include "runtime/actor/world.hpp"
 
 namespace troupe::bench {

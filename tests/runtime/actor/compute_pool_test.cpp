@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "runtime/actor/message_type.hpp"
 #include "runtime/actor/timer_service.hpp"
 
 namespace troupe {

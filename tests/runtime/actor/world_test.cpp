@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/actor/message_type.hpp"
+
 namespace troupe {
 namespace {
 

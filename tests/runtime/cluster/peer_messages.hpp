@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/actor/actor.hpp"
+#include "runtime/actor/message_type.hpp"
 #include "runtime/actor/timer_service.hpp"
 
 namespace troupe::peer {

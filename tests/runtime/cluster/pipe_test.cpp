@@ -1,6 +1,7 @@
 // The outgoing queue, addresses, and each link message through the codec.
 #include <gtest/gtest.h>
 
+#include "runtime/actor/message_type.hpp"
 #include "runtime/cluster/address.hpp"
 #include "runtime/cluster/identity.hpp"
 #include "runtime/cluster/link_messages.hpp"

@@ -6,6 +6,7 @@
 #include <functional>
 #include <thread>
 
+#include "runtime/actor/message_type.hpp"
 #include "runtime/actor/system_messages.hpp"
 #include "runtime/base/rng.hpp"
 #include "runtime/cluster/link.hpp"

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "runtime/actor/message_type.hpp"
 #include "runtime/actor/supervisor.hpp"
 #include "runtime/actor/system.hpp"
 #include "runtime/actor/timer_service.hpp"

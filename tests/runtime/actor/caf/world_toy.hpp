@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/actor/message_type.hpp"
 #include "runtime/actor/supervisor.hpp"
 #include "runtime/actor/world.hpp"
 

@@ -1,0 +1,11 @@
+#include "actors/gateway/gateway_messages.hpp"
+
+#include "runtime/actor/message_type.hpp"
+
+namespace troupe {
+
+template const MessageType& message_type<RankJoined>();
+template const MessageType& message_type<RankLeft>();
+template const MessageType& message_type<StreamsStarted>();
+
+}  // namespace troupe
