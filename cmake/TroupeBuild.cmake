@@ -28,9 +28,10 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializers
                     -fno-omit-frame-pointer)
-# GCC 12 sees an overlap in "literal" + std::string that is not there (its bug 105651).
+# GCC 12's warnings from data flow see faults in std::string and std::variant that are not there
+# (its bugs 105651, 105562, 105593); the sanitizer builds look for the real ones.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  add_compile_options(-Wno-restrict)
+  add_compile_options(-Wno-restrict -Wno-array-bounds -Wno-maybe-uninitialized)
 endif()
 # RapidJSON 1.1 predates the comparisons that C++20 rewrites.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
