@@ -26,7 +26,7 @@ std::string_view without_origin(std::string_view target) {
 }
 
 /// Beast's parser writing into our Request.
-class Parser final : public beast::http::basic_parser<true> {
+class RequestParser final : public beast::http::basic_parser<true> {
  public:
   Request request;
   int version = 11;
@@ -82,7 +82,7 @@ struct RequestReader::Impl {
   bool after_cr = false;  ///< within an empty line before the request
   std::string head;       ///< until the empty line
   std::string carry;      ///< of the chunk coding
-  std::optional<Parser> parser;
+  std::optional<RequestParser> parser;
   Refusal refusal;
 
   void refuse(Refusal why) {

@@ -15,9 +15,9 @@ namespace {
 namespace beast = boost::beast;
 
 /// Beast's parser calling our sink.
-class Parser final : public beast::http::basic_parser<false> {
+class ResponseParser final : public beast::http::basic_parser<false> {
  public:
-  explicit Parser(ResponseReader::Sink& sink) : sink_(sink) {}
+  explicit ResponseParser(ResponseReader::Sink& sink) : sink_(sink) {}
   bool interim() const { return status_ / 100 == 1; }
 
  private:
@@ -58,7 +58,7 @@ struct ResponseReader::Impl {
   explicit Impl(Sink& s) : sink(s) { begin(); }
 
   Sink& sink;
-  std::optional<Parser> parser;
+  std::optional<ResponseParser> parser;
   std::string carry;
   bool head = false;
   bool started = false;
@@ -104,7 +104,7 @@ Result<std::size_t> ResponseReader::feed(std::string_view bytes) {
 
 Status ResponseReader::finish() {
   if (done()) return ok_status();
-  Parser& parser = *impl_->parser;
+  ResponseParser& parser = *impl_->parser;
   if (parser.is_header_done() && parser.need_eof()) {
     beast::error_code error;
     parser.put_eof(error);

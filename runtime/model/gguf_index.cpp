@@ -52,7 +52,7 @@ bool is_supported(std::uint32_t type) {
 }
 
 /// File text in an error message: short, and printable whatever the file holds.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text.substr(0, 64)) out += c >= ' ' && c <= '~' ? c : '?';
   return out + (text.size() > 64 ? "...\"" : "\"");
@@ -125,7 +125,7 @@ class Parser {
       TROUPE_TRY(read_scalar(key, value));
     }
     if (!index_->values.emplace(key, value).second) {
-      return cursor_.corrupt(at, "the key " + quoted(key) + " is there twice");
+      return cursor_.corrupt(at, "the key " + in_quotes(key) + " is there twice");
     }
     index_->key_order.push_back(key);
     return ok_status();
@@ -133,13 +133,13 @@ class Parser {
 
   Status read_scalar(std::string_view key, GgufValue& value) {
     if (value.kind == GgufKind::kString) {
-      TROUPE_TRY_ASSIGN(const auto text, cursor_.string(kStringBytesMax, quoted(key)));
+      TROUPE_TRY_ASSIGN(const auto text, cursor_.string(kStringBytesMax, in_quotes(key)));
       value.payload = std::as_bytes(std::span(text));
       value.offset = cursor_.offset() - text.size();
       return ok_status();
     }
     value.offset = cursor_.offset();
-    TROUPE_TRY_ASSIGN(value.payload, cursor_.take(size_of(value.kind), quoted(key)));
+    TROUPE_TRY_ASSIGN(value.payload, cursor_.take(size_of(value.kind), in_quotes(key)));
     return ok_status();
   }
 
@@ -148,18 +148,18 @@ class Parser {
     TROUPE_TRY_ASSIGN(value.kind, read_kind());
     if (value.kind == GgufKind::kArray) {
       return Error{Code::kUnsupported, name_ + ": at byte " + std::to_string(at) + ": the key " +
-                                           quoted(key) + " holds an array of arrays"};
+                                           in_quotes(key) + " holds an array of arrays"};
     }
     value.is_array = true;
-    TROUPE_TRY_ASSIGN(value.count, count(kArrayMax, "the length of " + quoted(key)));
+    TROUPE_TRY_ASSIGN(value.count, count(kArrayMax, "the length of " + in_quotes(key)));
     value.offset = cursor_.offset();
     if (value.kind != GgufKind::kString) {
       TROUPE_TRY_ASSIGN(value.payload,
-                        cursor_.take(value.count * size_of(value.kind), quoted(key)));
+                        cursor_.take(value.count * size_of(value.kind), in_quotes(key)));
       return ok_status();
     }
     for (std::uint64_t i = 0; i < value.count; ++i) {
-      TROUPE_TRY(cursor_.string(kStringBytesMax, quoted(key)));
+      TROUPE_TRY(cursor_.string(kStringBytesMax, in_quotes(key)));
     }
     value.payload = bytes_.subspan(value.offset, cursor_.offset() - value.offset);
     return ok_status();
@@ -191,7 +191,8 @@ class Parser {
     TROUPE_TRY_ASSIGN(const auto type, cursor_.number<std::uint32_t>("a tensor's type"));
     TROUPE_TRY_ASSIGN(const auto offset, cursor_.number<std::uint64_t>("a tensor's offset"));
     if (!is_supported(type)) {
-      if (unsupported_++ == 0) first_unsupported_ = quoted(name) + " has type " + type_name(type);
+      if (unsupported_++ == 0)
+        first_unsupported_ = in_quotes(name) + " has type " + type_name(type);
       return ok_status();
     }
     tensor.type = static_cast<TensorType>(type);
@@ -205,7 +206,7 @@ class Parser {
     const auto at = cursor_.offset();
     TROUPE_TRY_ASSIGN(const auto dimensions, cursor_.number<std::uint32_t>("a tensor's shape"));
     if (dimensions < 1 || dimensions > kDimensionsMax) {
-      return cursor_.corrupt(at, "the tensor " + quoted(tensor.name) + " has " +
+      return cursor_.corrupt(at, "the tensor " + in_quotes(tensor.name) + " has " +
                                      std::to_string(dimensions) + " dimensions, not 1 to 4");
     }
     for (std::uint32_t i = 0; i < dimensions; ++i) {
@@ -213,7 +214,7 @@ class Parser {
       TROUPE_TRY_ASSIGN(const auto size, cursor_.number<std::uint64_t>("a tensor's shape"));
       if (size == 0) {
         return cursor_.corrupt(where,
-                               "the tensor " + quoted(tensor.name) + " has an empty dimension");
+                               "the tensor " + in_quotes(tensor.name) + " has an empty dimension");
       }
       tensor.shape.push_back(size);
     }
@@ -224,7 +225,7 @@ class Parser {
   Result<std::uint64_t> data_bytes(const GgufTensor& tensor, std::uint64_t at) const {
     const TensorBlock block = block_of(tensor.type);
     if (tensor.shape[0] % block.elements != 0) {
-      return cursor_.corrupt(at, "the rows of tensor " + quoted(tensor.name) + " have " +
+      return cursor_.corrupt(at, "the rows of tensor " + in_quotes(tensor.name) + " have " +
                                      std::to_string(tensor.shape[0]) +
                                      " elements, not a multiple of " +
                                      std::to_string(block.elements));
@@ -239,7 +240,7 @@ class Parser {
     bool fits = grow(factors[0]) && grow(factors[1]);
     for (std::size_t i = 1; fits && i < tensor.shape.size(); ++i) fits = grow(tensor.shape[i]);
     if (!fits) {
-      return cursor_.corrupt(at, "the tensor " + quoted(tensor.name) +
+      return cursor_.corrupt(at, "the tensor " + in_quotes(tensor.name) +
                                      " is larger than the file (" + std::to_string(bytes_.size()) +
                                      " bytes)");
     }
@@ -263,7 +264,7 @@ class Parser {
                           placement.offset <= bytes_.size() - start - placement.bytes;
       if (!inside || placement.offset % alignment_ != 0) {
         return cursor_.corrupt(placement.described_at,
-                               "the data of tensor " + quoted(tensor.name) + " (offset " +
+                               "the data of tensor " + in_quotes(tensor.name) + " (offset " +
                                    std::to_string(placement.offset) + ", " +
                                    std::to_string(placement.bytes) + " bytes) " +
                                    (inside ? "is not aligned" : "lies outside of the file"));
@@ -271,7 +272,7 @@ class Parser {
       tensor.data = bytes_.subspan(start + placement.offset, placement.bytes);
       if (!index_->tensor_by_name.emplace(tensor.name, i).second) {
         return cursor_.corrupt(placement.described_at,
-                               "the tensor " + quoted(tensor.name) + " is there twice");
+                               "the tensor " + in_quotes(tensor.name) + " is there twice");
       }
     }
     return check_overlaps();
@@ -288,8 +289,9 @@ class Parser {
       const Placement& after = placements_[order[i]];
       if (after.offset < before.offset + before.bytes) {
         return cursor_.corrupt(after.described_at,
-                               "the tensors " + quoted(index_->tensors[order[i - 1]].name) +
-                                   " and " + quoted(index_->tensors[order[i]].name) + " overlap");
+                               "the tensors " + in_quotes(index_->tensors[order[i - 1]].name) +
+                                   " and " + in_quotes(index_->tensors[order[i]].name) +
+                                   " overlap");
       }
     }
     return ok_status();

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -86,52 +85,50 @@ int top(const AdminFlags& flags) {
   return cli::kOk;
 }
 
-void add_list_options(CLI::App& command, AdminFlags& flags) {
-  command.add_option("--sort", flags.sort, "busy, mailbox, in, longest or kind")
-      ->check(CLI::IsMember({"busy", "mailbox", "in", "longest", "kind"}));
-  command.add_option("--kind", flags.kind, "Only actors of this kind");
-  command.add_option("-n,--count", flags.count, "At most so many lines");
+void add_list_options(cli::Command& command, AdminFlags& flags) {
+  command.option("--sort", flags.sort, "busy, mailbox, in, longest or kind")
+      .one_of({"busy", "mailbox", "in", "longest", "kind"});
+  command.option("--kind", flags.kind, "Only actors of this kind");
+  command.option("-n,--count", flags.count, "At most so many lines");
 }
 
 }  // namespace
 
-void add_admin_command(CLI::App& app, int& exit_code) {
+void add_admin_command(cli::Command& program) {
   auto flags = std::make_shared<AdminFlags>();
   if (const char* token = std::getenv("TROUPE_ADMIN_TOKEN")) flags->target.token = token;
-  CLI::App* admin = app.add_subcommand("admin", "Look into a running node");
-  admin->require_subcommand(1);
-  admin->add_option("--url", flags->target.url, "The node's admin port")->capture_default_str();
-  admin->add_option("--token", flags->target.token, "Or TROUPE_ADMIN_TOKEN");
+  cli::Command admin = program.command("admin", "Look into a running node");
+  admin.require_command();
+  admin.option("--url", flags->target.url, "The node's admin port").show_default();
+  admin.option("--token", flags->target.token, "Or TROUPE_ADMIN_TOKEN");
 
-  CLI::App* list = admin->add_subcommand("ps", "List the actors");
-  add_list_options(*list, *flags);
-  list->add_flag("--json", flags->json, "As the node says it");
-  list->callback([flags, &exit_code] { exit_code = ps(*flags); });
+  cli::Command list = admin.command("ps", "List the actors");
+  add_list_options(list, *flags);
+  list.flag("--json", flags->json, "As the node says it");
+  list.run([flags] { return ps(*flags); });
 
-  CLI::App* live = admin->add_subcommand("top", "Watch the actors, with rates");
-  add_list_options(*live, *flags);
-  live->add_option("--interval", flags->interval, "Seconds between samples")
-      ->check(CLI::Range(0.1, 3600.0));
-  live->add_option("--rounds", flags->rounds, "End after so many samples (0: never)");
-  live->callback([flags, &exit_code] { exit_code = top(*flags); });
+  cli::Command live = admin.command("top", "Watch the actors, with rates");
+  add_list_options(live, *flags);
+  live.option("--interval", flags->interval, "Seconds between samples").between(0.1, 3600);
+  live.option("--rounds", flags->rounds, "End after so many samples (0: never)");
+  live.run([flags] { return top(*flags); });
 
-  CLI::App* show = admin->add_subcommand("show", "One actor: counters, and what it says of itself");
-  show->add_option("ACTOR", flags->id, "Its id, or the beginning of it")->required();
-  show->callback(
-      [flags, &exit_code] { exit_code = print_call(*flags, "GET", "/admin/actors/" + flags->id); });
+  cli::Command show = admin.command("show", "One actor: counters, and what it says of itself");
+  show.option("ACTOR", flags->id, "Its id, or the beginning of it").required();
+  show.run([flags] { return print_call(*flags, "GET", "/admin/actors/" + flags->id); });
 
-  admin->add_subcommand("nodes", "This node and its peers")->callback([flags, &exit_code] {
-    exit_code = print_call(*flags, "GET", "/admin/nodes");
+  admin.command("nodes", "This node and its peers").run([flags] {
+    return print_call(*flags, "GET", "/admin/nodes");
   });
 
-  CLI::App* cancel = admin->add_subcommand("cancel", "End a request; its client gets an error");
-  cancel->add_option("REQUEST", flags->id, "Its number, or its chatcmpl- id")->required();
-  cancel->callback([flags, &exit_code] {
-    exit_code = print_call(*flags, "POST", "/admin/requests/" + flags->id + "/cancel");
-  });
+  cli::Command cancel = admin.command("cancel", "End a request; its client gets an error");
+  cancel.option("REQUEST", flags->id, "Its number, or its chatcmpl- id").required();
+  cancel.run(
+      [flags] { return print_call(*flags, "POST", "/admin/requests/" + flags->id + "/cancel"); });
 
-  admin->add_subcommand("drain", "Refuse new requests, finish the running ones, end the node")
-      ->callback([flags, &exit_code] { exit_code = print_call(*flags, "POST", "/admin/drain"); });
+  admin.command("drain", "Refuse new requests, finish the running ones, end the node").run([flags] {
+    return print_call(*flags, "POST", "/admin/drain");
+  });
 }
 
 }  // namespace troupe

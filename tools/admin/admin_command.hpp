@@ -1,10 +1,10 @@
 // `troupe admin`: looks into a running node and does the few things an operator may do.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "tools/cli/command.hpp"
 
 namespace troupe {
 
-void add_admin_command(CLI::App& app, int& exit_code);
+void add_admin_command(cli::Command& program);
 
 }  // namespace troupe

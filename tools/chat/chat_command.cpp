@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -112,22 +111,22 @@ int chat(const ChatFlags& flags) {
 
 }  // namespace
 
-void add_chat_command(CLI::App& app, int& exit_code) {
+void add_chat_command(cli::Command& program) {
   auto flags = std::make_shared<ChatFlags>();
-  CLI::App* command = app.add_subcommand("chat", "Talk to a model");
-  command->add_option("--url", flags->url, "A running node; without it one is started here");
-  command->add_option("--model", flags->model_file,
-                      "GGUF file or known name for the node that is started here");
-  command->add_option("--served-model-name", flags->settings.model,
-                      "Model id to ask for; default: the server's own");
-  command->add_option("--system", flags->settings.system, "System message");
-  command->add_option("--temperature", flags->settings.temperature, "0 to 2")
-      ->check(CLI::Range(0.0, 2.0))
-      ->capture_default_str();
-  command->add_option("--max-tokens", flags->settings.max_tokens, "Longest answer; 0: no limit")
-      ->check(CLI::Range(0, 1 << 24));
-  command->add_option("MESSAGE", flags->once, "Say this, print the answer, end");
-  command->callback([flags, &exit_code] { exit_code = chat(*flags); });
+  cli::Command command = program.command("chat", "Talk to a model");
+  command.option("--url", flags->url, "A running node; without it one is started here");
+  command.option("--model", flags->model_file,
+                 "GGUF file or known name for the node that is started here");
+  command.option("--served-model-name", flags->settings.model,
+                 "Model id to ask for; default: the server's own");
+  command.option("--system", flags->settings.system, "System message");
+  command.option("--temperature", flags->settings.temperature, "0 to 2")
+      .between(0, 2)
+      .show_default();
+  command.option("--max-tokens", flags->settings.max_tokens, "Longest answer; 0: no limit")
+      .between(0, 1 << 24);
+  command.option("MESSAGE", flags->once, "Say this, print the answer, end");
+  command.run([flags] { return chat(*flags); });
 }
 
 }  // namespace troupe

@@ -4,10 +4,10 @@
 // forgets the conversation, /quit or the end of input ends it.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "tools/cli/command.hpp"
 
 namespace troupe {
 
-void add_chat_command(CLI::App& app, int& exit_code);
+void add_chat_command(cli::Command& program);
 
 }  // namespace troupe

@@ -19,7 +19,7 @@ struct ChatSettings {
   std::string model;   ///< empty: the server's default
   std::string system;  ///< empty: the model's own
   double temperature = 0.7;
-  int max_tokens = 0;  ///< 0: up to the context's end
+  std::uint32_t max_tokens = 0;  ///< 0: up to the context's end
 };
 
 struct AnswerStats {

@@ -1,10 +1,10 @@
 // `troupe model`: pull, list and show the models that Troupe knows by name.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "tools/cli/command.hpp"
 
 namespace troupe {
 
-void add_model_command(CLI::App& app, int& exit_code);
+void add_model_command(cli::Command& program);
 
 }  // namespace troupe

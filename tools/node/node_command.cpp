@@ -82,19 +82,15 @@ int serve(const config::NodeConfig& config) {
 
 }  // namespace
 
-void add_node_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("node", "Start a node: gateway, ranks, or both");
-  auto options = std::make_shared<NodeOptions>(*command);
-  command->callback([options, &exit_code] {
+void add_node_command(cli::Command& program) {
+  cli::Command command = program.command("node", "Start a node: gateway, ranks, or both");
+  auto options = std::make_shared<NodeOptions>(command);
+  command.run([options] {
     auto loaded = options->load();
-    if (!loaded.ok()) {
-      exit_code = cli::report(loaded.error());
-    } else if (options->wants_dump()) {
-      std::fputs(loaded->dump.c_str(), stdout);
-      exit_code = cli::kOk;
-    } else {
-      exit_code = serve(loaded->config);
-    }
+    if (!loaded.ok()) return cli::report(loaded.error());
+    if (!options->wants_dump()) return serve(loaded->config);
+    std::fputs(loaded->dump.c_str(), stdout);
+    return cli::kOk;
   });
 }
 

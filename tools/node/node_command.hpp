@@ -4,10 +4,10 @@
 // asked-for stop, 1 if the node could not start or its root ended by itself.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "tools/cli/command.hpp"
 
 namespace troupe {
 
-void add_node_command(CLI::App& app, int& exit_code);
+void add_node_command(cli::Command& program);
 
 }  // namespace troupe

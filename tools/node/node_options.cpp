@@ -18,20 +18,20 @@ std::string help_text(const config::Field& field) {
 
 }  // namespace
 
-NodeOptions::NodeOptions(CLI::App& command) {
-  command.add_option("--config", config_file_, "YAML file of settings [the built-in laptop.yaml]")
-      ->envname("TROUPE_CONFIG")
-      ->type_name("FILE");
-  command.add_flag("--dump-config", dump_, "print the settings in effect, with their sources");
+NodeOptions::NodeOptions(cli::Command& command) {
+  command.option("--config", config_file_, "YAML file of settings [the built-in laptop.yaml]")
+      .variable("TROUPE_CONFIG")
+      .value_name("FILE");
+  command.flag("--dump-config", dump_, "print the settings in effect, with their sources");
   config::NodeConfig defaults;
   config::Schema schema;
   config::bind_node_config(schema, defaults);
   for (const auto& field : schema.fields()) {
-    Given& given = given_.emplace_back(Given{field->flag, "", nullptr});
-    const std::string name = "--" + field->flag;
-    given.option = field->is_bool() ? command.add_flag(name + ",!--no-" + field->flag, given.text)
-                                    : command.add_option(name, given.text)->type_name("");
-    given.option->description(help_text(*field));
+    Given& given = given_.emplace_back(Given{field->flag, "", std::nullopt});
+    const std::string help = help_text(*field);
+    given.option = field->is_bool()
+                       ? command.toggle(field->flag, given.text, help)
+                       : command.option("--" + field->flag, given.text, help).value_name("");
     given.option->group(std::string(config::section_of(field->path)));
   }
 }
@@ -46,7 +46,7 @@ Result<config::LoadedNodeConfig> NodeOptions::load() const {
   }
   inputs.environment = config::process_environment();
   for (const Given& given : given_) {
-    if (given.option->count() > 0) inputs.flags.push_back({given.flag, given.text});
+    if (given.option->given()) inputs.flags.push_back({given.flag, given.text});
   }
   return config::load_node_config(inputs);
 }

@@ -7,22 +7,23 @@
 //   TROUPE_TRY_ASSIGN(auto loaded, options.load());  // in the callback
 //   if (options.wants_dump()) print(loaded.dump);
 //
-// Ownership: CLI11 writes into this object while it parses: it must outlive the parsing.
+// Ownership: parsing writes into this object that must outlive it.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "runtime/base/result.hpp"
+#include "tools/cli/command.hpp"
 #include "tools/config/node_schema.hpp"
 
 namespace troupe {
 
 class NodeOptions {
  public:
-  explicit NodeOptions(CLI::App& command);
+  explicit NodeOptions(cli::Command& command);
   NodeOptions(const NodeOptions&) = delete;
   NodeOptions& operator=(const NodeOptions&) = delete;
 
@@ -35,11 +36,11 @@ class NodeOptions {
   struct Given {
     std::string flag;
     std::string text;
-    CLI::Option* option;
+    std::optional<cli::Option> option;
   };
   std::string config_file_;
   bool dump_ = false;
-  std::deque<Given> given_;  // a deque: CLI11 keeps pointers to the texts
+  std::deque<Given> given_;  // a deque: options keep pointers to the texts
 };
 
 /// The text of a file of at most 1 MiB; the error says what to do about a missing one.

@@ -114,13 +114,13 @@ Result<int> simulate(const SimulateOptions& options) {
 
 }  // namespace
 
-void add_simulate_command(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("simulate", "Run the whole request path on simulated GPUs");
-  const auto options = std::make_shared<SimulateOptions>(*command);
-  command->callback([options, &exit_code] {
+void add_simulate_command(cli::Command& program) {
+  cli::Command command =
+      program.command("simulate", "Run the whole request path on simulated GPUs");
+  const auto options = std::make_shared<SimulateOptions>(command);
+  command.run([options] {
     const Result<int> result = simulate(*options);
-    exit_code = result.ok() ? *result : cli::report(result.error());
+    return result.ok() ? *result : cli::report(result.error());
   });
 }
 

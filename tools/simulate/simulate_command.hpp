@@ -5,10 +5,10 @@
 // an expectation of the scenario is broken, it says which, how to replay it, and exits with 1.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "tools/cli/command.hpp"
 
 namespace troupe {
 
-void add_simulate_command(CLI::App& app, int& exit_code);
+void add_simulate_command(cli::Command& program);
 
 }  // namespace troupe

@@ -4,54 +4,50 @@
 
 namespace troupe {
 
-SimulateOptions::SimulateOptions(CLI::App& command) {
+SimulateOptions::SimulateOptions(cli::Command& command) {
   options_.push_back(
-      command.add_option("--scenario", scenario_file_, "YAML file with load, faults, expectations")
-          ->type_name("FILE"));
+      command.option("--scenario", scenario_file_, "YAML file with load, faults, expectations")
+          .value_name("FILE"));
   options_.push_back(
-      command.add_option("--config", config_file_, "node configuration: limits and GPU constants")
-          ->type_name("FILE"));
-  seed_option_ = command.add_option("--seed", seed_, "decides everything that is drawn")
-                     ->capture_default_str();
-  options_.push_back(command.add_flag("--explore", explore_,
-                                      "draw the order of events that are due at the same time"));
-  command.add_option("--driver", driver, "heap, or caf: actors hosted for real, slower")
-      ->check(CLI::IsMember({"heap", "caf"}))
-      ->capture_default_str();
-  command.add_option("--format", format, "table to print")
-      ->check(CLI::IsMember({"vllm", "aiperf"}))
-      ->capture_default_str();
-  command.add_flag("--json", json, "print one JSON object instead of a table");
+      command.option("--config", config_file_, "node configuration: limits and GPU constants")
+          .value_name("FILE"));
+  seed_option_ = command.option("--seed", seed_, "decides everything that is drawn").show_default();
+  options_.push_back(command.flag("--explore", explore_,
+                                  "draw the order of events that are due at the same time"));
+  command.option("--driver", driver, "heap, or caf: actors hosted for real, slower")
+      .one_of({"heap", "caf"})
+      .show_default();
+  command.option("--format", format, "table to print").one_of({"vllm", "aiperf"}).show_default();
+  command.flag("--json", json, "print one JSON object instead of a table");
   add_load(command);
   add_cluster(command);
 }
 
 template <class Section, class T>
-void SimulateOptions::flag(CLI::App& command, const std::string& name, Section Scenario::*section,
-                           T Section::*member, const std::string& text) {
-  CLI::Option* option =
-      command.add_option(name, given_.*section.*member, text)->capture_default_str();
+void SimulateOptions::flag(cli::Command& command, const std::string& name,
+                           Section Scenario::*section, T Section::*member,
+                           const std::string& text) {
+  const cli::Option option = command.option(name, given_.*section.*member, text).show_default();
   options_.push_back(option);
   copies_.push_back([this, option, section, member](Scenario& scenario) {
-    if (option->count() > 0) scenario.*section.*member = given_.*section.*member;
+    if (option.given()) scenario.*section.*member = given_.*section.*member;
   });
 }
 
 template <class Section>
-void SimulateOptions::time_flag(CLI::App& command, const std::string& name,
+void SimulateOptions::time_flag(cli::Command& command, const std::string& name,
                                 Section Scenario::*section, Duration Section::*member,
                                 const std::string& text) {
   double& value = seconds_.emplace_back((given_.*section.*member).seconds());
-  CLI::Option* option = command.add_option(name, value, text + ", seconds")
-                            ->check(CLI::Range(0.0, 1e8))
-                            ->capture_default_str();
+  const cli::Option option =
+      command.option(name, value, text + ", seconds").between(0, 1e8).show_default();
   options_.push_back(option);
   copies_.push_back([option, section, member, &value](Scenario& scenario) {
-    if (option->count() > 0) scenario.*section.*member = from_seconds(value);
+    if (option.given()) scenario.*section.*member = from_seconds(value);
   });
 }
 
-void SimulateOptions::add_load(CLI::App& command) {
+void SimulateOptions::add_load(cli::Command& command) {
   constexpr auto kLoad = &Scenario::workload;
   flag(command, "--concurrency", kLoad, &Workload::concurrency, "closed loop: requests under way");
   flag(command, "--request-rate", kLoad, &Workload::request_rate, "open loop: requests a second");
@@ -70,7 +66,7 @@ void SimulateOptions::add_load(CLI::App& command) {
   flag(command, "--goodput", kLoad, &Workload::goodput, "e.g. \"ttft:500 tpot:50\", ms");
 }
 
-void SimulateOptions::add_cluster(CLI::App& command) {
+void SimulateOptions::add_cluster(cli::Command& command) {
   constexpr auto kShape = &Scenario::cluster;
   flag(command, "--nodes", kShape, &ClusterShape::nodes, "nodes; the first has the gateway");
   flag(command, "--ranks", kShape, &ClusterShape::ranks, "simulated GPUs a node");
@@ -121,18 +117,18 @@ Result<SimulateSettings> SimulateOptions::load() const {
   if (!config_file_.empty()) TROUPE_TRY(take_config(settings));
   for (const auto& copy : copies_) copy(settings.scenario);
   Scenario& scenario = settings.scenario;
-  if (scenario_file_.empty() || seed_option_->count() > 0) scenario.seed = seed_;
+  if (scenario_file_.empty() || seed_option_->given()) scenario.seed = seed_;
   scenario.explore_ties = scenario.explore_ties || explore_;
   return settings;
 }
 
 std::string SimulateOptions::replay(std::uint64_t seed) const {
   std::string command = "troupe simulate --driver " + driver + " --seed " + std::to_string(seed);
-  for (const CLI::Option* option : options_) {
-    if (option->count() == 0) continue;
-    command += " " + option->get_name();
-    if (option->get_expected_max() == 0) continue;
-    command += " '" + option->results().back() + "'";
+  for (const cli::Option& option : options_) {
+    if (!option.given()) continue;
+    command += " " + option.name();
+    if (!option.takes_value()) continue;
+    command += " '" + option.text() + "'";
   }
   return command;
 }

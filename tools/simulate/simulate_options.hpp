@@ -5,14 +5,15 @@
 // configuration.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/simulation/cost_model.hpp"
 #include "runtime/simulation/scenario.hpp"
+#include "tools/cli/command.hpp"
 
 namespace troupe {
 
@@ -25,7 +26,7 @@ struct SimulateSettings {
 
 class SimulateOptions {
  public:
-  explicit SimulateOptions(CLI::App& command);
+  explicit SimulateOptions(cli::Command& command);
   SimulateOptions(const SimulateOptions&) = delete;
   SimulateOptions& operator=(const SimulateOptions&) = delete;
 
@@ -39,14 +40,14 @@ class SimulateOptions {
 
  private:
   template <class Section, class T>
-  void flag(CLI::App& command, const std::string& name, Section Scenario::*section,
+  void flag(cli::Command& command, const std::string& name, Section Scenario::*section,
             T Section::*member, const std::string& text);
   /// In seconds on the command line.
   template <class Section>
-  void time_flag(CLI::App& command, const std::string& name, Section Scenario::*section,
+  void time_flag(cli::Command& command, const std::string& name, Section Scenario::*section,
                  Duration Section::*member, const std::string& text);
-  void add_load(CLI::App& command);
-  void add_cluster(CLI::App& command);
+  void add_load(cli::Command& command);
+  void add_cluster(cli::Command& command);
   Status take_config(SimulateSettings& settings) const;
 
   std::string scenario_file_;
@@ -54,9 +55,9 @@ class SimulateOptions {
   std::uint64_t seed_ = 1;
   bool explore_ = false;
   Scenario given_;              ///< what the flags say
-  std::deque<double> seconds_;  ///< and those in seconds; a deque: CLI11 keeps pointers
-  std::vector<CLI::Option*> options_;
-  CLI::Option* seed_option_;
+  std::deque<double> seconds_;  ///< and those in seconds; a deque: options keep pointers
+  std::vector<cli::Option> options_;
+  std::optional<cli::Option> seed_option_;
   /// Each copies a flag's value into a scenario, if the flag was given.
   std::vector<std::function<void(Scenario&)>> copies_;
 };

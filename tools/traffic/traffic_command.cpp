@@ -114,12 +114,12 @@ Result<int> run_traffic(const TrafficOptions& options) {
 
 }  // namespace
 
-void add_traffic_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("traffic", "Load a server and measure what clients see");
-  const auto options = std::make_shared<TrafficOptions>(*command);
-  command->callback([options, &exit_code] {
+void add_traffic_command(cli::Command& program) {
+  cli::Command command = program.command("traffic", "Load a server and measure what clients see");
+  const auto options = std::make_shared<TrafficOptions>(command);
+  command.run([options] {
     const Result<int> result = run_traffic(*options);
-    exit_code = result.ok() ? *result : cli::report(result.error());
+    return result.ok() ? *result : cli::report(result.error());
   });
 }
 

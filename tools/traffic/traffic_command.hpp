@@ -6,10 +6,10 @@
 // of the requests failed, or none was answered.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "tools/cli/command.hpp"
 
 namespace troupe {
 
-void add_traffic_command(CLI::App& app, int& exit_code);
+void add_traffic_command(cli::Command& program);
 
 }  // namespace troupe

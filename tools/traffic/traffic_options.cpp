@@ -6,26 +6,24 @@ namespace {
 constexpr const char* kEndpoint = "/v1/chat/completions";
 }
 
-TrafficOptions::TrafficOptions(CLI::App& command) {
-  command.add_option("--url", url_, "the server")->capture_default_str();
-  command.add_option("--model", model_,
-                     "the model's name (GET /v1/models lists them); default: the server's own");
-  command.add_option("--api-key", key_, "sent as a bearer token")->envname("TROUPE_API_KEY");
-  command.add_option("--goodput", goodput_, "objectives, e.g. \"ttft:500 tpot:50\", ms");
-  command.add_option("--format", format, "table to print")
-      ->check(CLI::IsMember({"vllm", "aiperf"}))
-      ->capture_default_str();
-  command.add_flag("--json", json, "print one JSON object instead of a table");
-  command.add_option("--max-error-share", max_error_share, "more failures: exit code 1")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  command.add_flag("--stop-at-eos", stop_at_eos_, "let the model end its answers itself");
+TrafficOptions::TrafficOptions(cli::Command& command) {
+  command.option("--url", url_, "the server").show_default();
+  command.option("--model", model_,
+                 "the model's name (GET /v1/models lists them); default: the server's own");
+  command.option("--api-key", key_, "sent as a bearer token").variable("TROUPE_API_KEY");
+  command.option("--goodput", goodput_, "objectives, e.g. \"ttft:500 tpot:50\", ms");
+  command.option("--format", format, "table to print").one_of({"vllm", "aiperf"}).show_default();
+  command.flag("--json", json, "print one JSON object instead of a table");
+  command.option("--max-error-share", max_error_share, "more failures: exit code 1")
+      .between(0, 1)
+      .show_default();
+  command.flag("--stop-at-eos", stop_at_eos_, "let the model end its answers itself");
   add_load(command);
 }
 
-void TrafficOptions::add_load(CLI::App& command) {
+void TrafficOptions::add_load(cli::Command& command) {
   auto add = [&command](const char* name, auto& value, const char* text) {
-    command.add_option(name, value, text)->capture_default_str();
+    command.option(name, value, text).show_default();
   };
   add("--concurrency", plan_.concurrency, "closed loop: requests under way");
   add("--request-rate", plan_.request_rate, "open loop: requests a second");

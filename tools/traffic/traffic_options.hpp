@@ -1,17 +1,17 @@
 // The flags of `troupe traffic`, as a plan, a server and an output.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <string>
 
 #include "actors/traffic/prompt_maker.hpp"
 #include "runtime/http/url.hpp"
+#include "tools/cli/command.hpp"
 
 namespace troupe {
 
 class TrafficOptions {
  public:
-  explicit TrafficOptions(CLI::App& command);
+  explicit TrafficOptions(cli::Command& command);
   TrafficOptions(const TrafficOptions&) = delete;
   TrafficOptions& operator=(const TrafficOptions&) = delete;
 
@@ -25,7 +25,7 @@ class TrafficOptions {
   double max_error_share = 0;
 
  private:
-  void add_load(CLI::App& command);
+  void add_load(cli::Command& command);
 
   std::string url_ = "http://127.0.0.1:8000";
   std::string model_;

@@ -1,7 +1,6 @@
 // `troupe`: one program, one subcommand a folder of tools/.
 //
 // Exit codes: 0 done, 1 failed, 2 the command line or the configuration must be changed.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 
@@ -22,35 +21,28 @@ constexpr const char* kAbout =
     "Troupe serves large language models on actors.\n\n"
     "Every flag can also come from the environment (--port is TROUPE_PORT).";
 
-void add_commands(CLI::App& app, int& exit_code) {
+void add_commands(troupe::cli::Command& program) {
 #if TROUPE_WITH_CAF
-  troupe::add_node_command(app, exit_code);
-  troupe::add_chat_command(app, exit_code);
-  troupe::add_traffic_command(app, exit_code);
+  troupe::add_node_command(program);
+  troupe::add_chat_command(program);
+  troupe::add_traffic_command(program);
 #endif
-  troupe::add_admin_command(app, exit_code);
-  troupe::add_model_command(app, exit_code);
-  troupe::add_simulate_command(app, exit_code);
-  troupe::add_version_command(app, exit_code);
+  troupe::add_admin_command(program);
+  troupe::add_model_command(program);
+  troupe::add_simulate_command(program);
+  troupe::add_version_command(program);
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{kAbout, "troupe"};
-  app.require_subcommand(1);
-  int exit_code = troupe::cli::kOk;
-  add_commands(app, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& failure) {
-    if (failure.get_exit_code() == 0) return app.exit(failure);  // --help
-    if (argc < 2) {
-      std::fputs(app.help().c_str(), stderr);
-      return troupe::cli::kUsage;
-    }
-    return troupe::cli::report(
-        {troupe::Code::kInvalid, troupe::cli::explain(app, failure, argc, argv)});
+  troupe::cli::Program program("troupe", kAbout);
+  program.root().require_command();
+  add_commands(program.root());
+  if (argc < 2) {
+    std::fputs(program.root().help().c_str(), stderr);
+    return troupe::cli::kUsage;
   }
-  return exit_code;
+  const auto exit_code = program.run(argc, argv);
+  return exit_code.ok() ? *exit_code : troupe::cli::report(exit_code.error());
 }
 
 }  // namespace

@@ -24,13 +24,13 @@ void print_caf() {
 
 }  // namespace
 
-void add_version_command(CLI::App& app, int& exit_code) {
-  app.add_subcommand("version", "Print version, build type and compiler")->callback([&exit_code] {
+void add_version_command(cli::Command& program) {
+  program.command("version", "Print version, build type and compiler").run([] {
     std::printf("troupe    %s\n", TROUPE_VERSION);
     std::printf("build     %s\n", TROUPE_BUILD_TYPE);
     std::printf("compiler  %s\n", TROUPE_COMPILER);
     print_caf();
-    exit_code = cli::kOk;
+    return cli::kOk;
   });
 }
 

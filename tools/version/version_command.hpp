@@ -1,10 +1,10 @@
 // `troupe version`: which build this is, for bug reports.
 #pragma once
 
-#include <CLI/App.hpp>
+#include "tools/cli/command.hpp"
 
 namespace troupe {
 
-void add_version_command(CLI::App& app, int& exit_code);
+void add_version_command(cli::Command& program);
 
 }  // namespace troupe

@@ -131,11 +131,11 @@ TEST_P(VectorKernels, AddAndScaleTouchOnlyTheirElements) {
   }
 }
 
-std::vector<const Kernels*> tables() {
+std::vector<const Kernels*> kernel_tables() {
   return {all_kernels().begin(), all_kernels().end()};
 }
 
-INSTANTIATE_TEST_SUITE_P(All, VectorKernels, ::testing::ValuesIn(tables()),
+INSTANTIATE_TEST_SUITE_P(All, VectorKernels, ::testing::ValuesIn(kernel_tables()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-class Recorder final : public CompletionSink {
+class StepRecorder final : public CompletionSink {
  public:
   struct End {
     Time at;
@@ -48,7 +48,7 @@ class ModelledDeviceTest : public testing::Test {
     device->launch(std::move(launch), now, recorder);
   }
 
-  Recorder recorder;
+  StepRecorder recorder;
   std::unique_ptr<ModelledDevice> device;
   StreamId stream;
 };

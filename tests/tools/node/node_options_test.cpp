@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <initializer_list>
 #include <vector>
@@ -16,44 +15,38 @@ namespace {
 
 class CommandLine {
  public:
-  CommandLine() : node_(app_.add_subcommand("node", "")), options_(*node_) {
-    add_version_command(app_, exit_code_);
-    app_.require_subcommand(1);
-    CLI::App* model = app_.add_subcommand("model", "");
-    model->require_subcommand(1);
-    model->add_subcommand("show", "");
+  CommandLine() : node_(program_.root().command("node", "")), options_(node_) {
+    add_version_command(program_.root());
+    program_.root().require_command();
+    cli::Command model = program_.root().command("model", "");
+    model.require_command();
+    model.command("show", "");
   }
 
-  Result<config::LoadedNodeConfig> load(std::vector<const char*> arguments) {
-    parse(std::move(arguments));
+  Result<config::LoadedNodeConfig> load(const std::vector<const char*>& arguments) {
+    parse(arguments);
     return options_.load();
   }
 
-  std::string refusal(std::vector<const char*> arguments) {
-    const auto argv = with_program(std::move(arguments));
-    try {
-      app_.parse(static_cast<int>(argv.size()), argv.data());
-    } catch (const CLI::ParseError& failure) {
-      return cli::explain(app_, failure, static_cast<int>(argv.size()), argv.data());
-    }
-    return "";
+  std::string refusal(const std::vector<const char*>& arguments) {
+    const auto code = run(arguments);
+    return code.ok() ? "" : code.error().message;
   }
 
-  void parse(std::vector<const char*> arguments) {
-    const auto argv = with_program(std::move(arguments));
-    app_.parse(static_cast<int>(argv.size()), argv.data());
+  void parse(const std::vector<const char*>& arguments) {
+    const auto code = run(arguments);
+    ASSERT_TRUE(code.ok()) << code.error().message;
   }
   const NodeOptions& options() const { return options_; }
-  std::string help() const { return node_->help(); }
+  std::string help() const { return node_.help(); }
 
  private:
-  static std::vector<const char*> with_program(std::vector<const char*> arguments) {
+  Result<int> run(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "troupe");
-    return arguments;
+    return program_.run(static_cast<int>(arguments.size()), arguments.data());
   }
-  CLI::App app_{"", "troupe"};
-  int exit_code_ = 0;
-  CLI::App* node_;
+  cli::Program program_{"troupe", ""};
+  cli::Command node_;
   NodeOptions options_;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 using namespace toys;
 
-SystemOptions options() {
+SystemOptions stop_options() {
   SystemOptions made;
   made.node = NodeId(1);
   return made;
@@ -43,7 +43,7 @@ struct Keeper {
 };
 
 TEST(Supervision, AParentRestartsItsChildWithBackOffAndGivesUp) {
-  System system(options());
+  System system(stop_options());
   Inbox boss(system);
   const ActorRef keeper = system.spawn_root<Keeper>(1, {boss.ref()});
   for (std::uint32_t life = 1; life <= 5; ++life) {
@@ -57,7 +57,7 @@ TEST(Supervision, AParentRestartsItsChildWithBackOffAndGivesUp) {
 }
 
 TEST(ShortLives, TenThousandLeaveNothingBehind) {
-  System system(options());
+  System system(stop_options());
   Inbox boss(system);
   const ActorRef parent = system.spawn_root<Toy>(1, {boss.ref()});
   for (int i = 0; i < 10'000; ++i) {
@@ -115,13 +115,13 @@ struct Busy {
 };
 
 TEST(Shutdown, EndsAtFiftyRandomMomentsUnderLoad) {
-  { System warm(options()); }
+  { System warm(stop_options()); }
   const std::size_t threads_before = thread_count();
   Rng rng(20240613);
   for (int round = 0; round < 50; ++round) {
     ToyDevice device;
     device.set_mode(ToyDevice::Mode::kModelled);
-    SystemOptions made = options();
+    SystemOptions made = stop_options();
     made.devices = {&device};
     made.seed = static_cast<std::uint64_t>(round);
     System system(made);
@@ -142,7 +142,7 @@ TEST(Shutdown, EndsAtFiftyRandomMomentsUnderLoad) {
 }
 
 TEST(Shutdown, DrainIsAskedOfRootsAndNothingStartsAfterwards) {
-  System system(options());
+  System system(stop_options());
   Inbox boss(system);
   const ActorRef polite = system.spawn_root<Toy>(1, {boss.ref()});
   const ActorRef stubborn = system.spawn_root<Toy>(2, {boss.ref(), false, false});
@@ -160,7 +160,7 @@ TEST(Shutdown, AHandlerThatDoesNotReturnIsNamed) {
   auto release = std::make_shared<std::atomic<bool>>(false);
   const Time start = monotonic_now();
   {
-    System system(options());
+    System system(stop_options());
     const ActorRef stuck = system.open_endpoint([release](const Envelope&) {
       while (!release->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
