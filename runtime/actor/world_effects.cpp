@@ -7,7 +7,7 @@ namespace troupe {
 
 namespace {
 
-constexpr Duration kLeast = nanoseconds(1);
+constexpr Duration kLeastDelay = nanoseconds(1);
 
 Message failed_step(OpId op, Error error) {
   return make_message<Done<StepResult>>(op, true, std::move(error), StepResult{});
@@ -31,7 +31,7 @@ void World::apply(Entry& entry, effect::Timer& timer) {
   effect::CancelTimer previous{timer.tag};
   apply(entry, previous);
   const EventHandle event = queue_.push(
-      std::max(timer.at, now_ + kLeast),
+      std::max(timer.at, now_ + kLeastDelay),
       Event{Envelope{{}, entry.ref, make_message<TimerFired>(timer.tag)}, EventKind::kTimer, 0});
   entry.timers.push_back({timer.tag, event});
 }
@@ -90,7 +90,7 @@ void World::schedule_done(Entry& entry, Op& op, Time at, Message done) {
   if (op.scheduled) queue_.remove(op.event);
   op.scheduled = true;
   op.event =
-      queue_.push(std::max(at, now_ + kLeast),
+      queue_.push(std::max(at, now_ + kLeastDelay),
                   Event{Envelope{{}, entry.ref, std::move(done)}, EventKind::kDone, op.id.value});
 }
 
