@@ -28,6 +28,8 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializers
                     -fno-omit-frame-pointer)
+# An assertion names its file from the root, on whatever machine it was compiled.
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 # GCC 12's warnings from data flow see faults in std::string and std::variant that are not there
 # (its bugs 105329, 105562, 105593, 105651); the sanitizer builds look for the real ones.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

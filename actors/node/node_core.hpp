@@ -5,8 +5,8 @@
 //
 // Drain order: gateway (refuses, finishes its requests), stream table, ranks, then itself.
 //
-// Invariants: (1) a child that did not stop by itself is started again after its rule's back-off,
-// as a new life; (2) a gateway life knows all ranks and the stream table's current life; (3) peers
+// Invariants: (1) a child that ends outside a drain, for any reason, is started again after its
+// rule's back-off, as a new life; (2) a gateway life knows all ranks and the stream table's current life; (3) peers
 // know this node's ranks from PeerJoined on.
 #pragma once
 

@@ -16,7 +16,8 @@
 // 3. The owner's end, for any reason and in any state, ends the row.
 // 4. At most `queue_max` rows wait; more are rejected with kUnavailable, never queued.
 // 5. A prompt that can never fit is rejected at once: no row waits for blocks that cannot come.
-// 6. Only the row admitted last is preempted, so that the oldest always finishes.
+// 6. Preempted are parked rows first (their clients do not read), then the row admitted last, so
+//    that the oldest one that is read always finishes.
 // 7. A device failure ends the rank: watchers hear of it, the parent restarts it.
 //
 // Pure: no clock, no thread, no randomness. Files: rank_core.cpp (messages), rank_schedule.cpp

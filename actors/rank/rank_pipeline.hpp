@@ -8,7 +8,9 @@ namespace troupe {
 template <class Between>
 void RankCore::fill_pipeline(Context& context, Effects& out, Between between) {
   const std::size_t depth = args_.limits.async_steps ? 2 : 1;
-  bool post_processed = false;
+  // With one step in flight nothing runs on the device meanwhile: its rows end first.
+  bool post_processed = !args_.limits.async_steps;
+  if (post_processed) between();
   while (steps_.size() < depth) {
     const auto plan = schedule(context, out);
     if (plan) launch_forward(plan, context, out);

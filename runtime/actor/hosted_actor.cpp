@@ -165,6 +165,7 @@ void HostedActor::finish() {
   for (const auto& watched : watching_) node_.unwatch(birth_.ref, watched);
   const Message down = make_message<Down>(birth_.ref, end_reason_, end_detail_);
   if (birth_.parent) node_.tell_parent(birth_.parent, down);
+  watchers.erase(birth_.parent);  // a parent is told once
   for (const auto& watcher : watchers) node_.tell_watcher(watcher, birth_.ref, down);
 }
 

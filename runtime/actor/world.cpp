@@ -214,7 +214,10 @@ void World::finish_end(ActorRef ref) {
   } else {
     std::erase(roots_, ref);
   }
-  for (const auto& watcher : dead->watchers) tell(watcher);
+  for (const auto& watcher : dead->watchers) {
+    if (Entry* entry = World::entry(watcher)) std::erase(entry->watching, ref);
+    if (watcher != dead->parent) tell(watcher);  // a parent is told once
+  }
 }
 
 void World::end_all() {

@@ -58,7 +58,7 @@ class Handler {
 };
 
 struct Limits {
-  std::size_t header_bytes_max = 16 * 1024;
+  std::size_t header_bytes_max = 64 * 1024;
   std::size_t body_bytes_max = 32 * 1024 * 1024;
   std::size_t connections_max = 4096;     ///< beyond: 503 with retry-after, then closed
   Duration header_timeout = seconds(10);  ///< from the first byte (the first request: accept)

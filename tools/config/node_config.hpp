@@ -80,7 +80,7 @@ struct GatewaySection {
   std::int64_t max_connections = 4096;
   std::int64_t max_queue = 256;
   Bytes max_body_bytes = Bytes(32 * kMiB);
-  Bytes max_header_bytes = Bytes(16 * kKiB);
+  Bytes max_header_bytes = Bytes(64 * kKiB);
   Bytes stream_buffer_bytes = Bytes(256 * kKiB);
   Duration request_timeout = seconds(600);
   Duration header_timeout = seconds(10);

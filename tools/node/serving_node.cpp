@@ -7,6 +7,7 @@
 #include "runtime/cluster/address.hpp"
 #include "runtime/cluster/identity.hpp"
 #include "runtime/observe/log.hpp"
+#include "tools/node/open_files.hpp"
 
 namespace troupe {
 
@@ -104,6 +105,9 @@ Status ServingNode::build() {
   for (const auto& device : engines_.devices) options.devices.push_back(device.get());
   system_ = std::make_unique<ActorSystem>(std::move(options));
   if (with_gateway_) {
+    const Status files =
+        allow_connections(static_cast<std::size_t>(config_.gateway.max_connections));
+    if (!files.ok()) logging::warn("node", files.error().message);
     host_ = std::make_unique<HttpHost>(*system_, [this] { return render_metrics(); });
     TROUPE_TRY(listen());
   }
