@@ -1,6 +1,7 @@
 #include "actors/gateway/gateway_core.hpp"
 
 #include "actors/gateway/api_error.hpp"
+#include "runtime/base/rng.hpp"
 #include "runtime/recipe/chat_events.hpp"
 
 namespace troupe {
@@ -72,6 +73,12 @@ void GatewayCore::refuse(const HttpArrived& arrived, Code code, std::string_view
                                 arrived.exchange, code, std::string(message), args_.retry_after)));
 }
 
+RequestId GatewayCore::next_id(const ActorRef& self) {
+  constexpr std::uint64_t kPrefixBits = 0x1fffff;
+  const std::uint64_t life = mix64(mix64(self.node.value, self.incarnation), self.life);
+  return RequestId((life & kPrefixBits) << 32 | ++next_request_);
+}
+
 void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& out) {
   if (draining_) {
     return refuse(arrived, Code::kUnavailable, "the server is draining; try another", out);
@@ -88,7 +95,7 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
                       " requests are under way; try again",
                   out);
   }
-  const RequestId id((std::uint64_t{args_.gateway} << 48) | ++next_request_);
+  const RequestId id = next_id(context.self);
   RequestCore::Args args;
   args.id = id;
   args.arrived = Shared<HttpArrived>(make_message<HttpArrived>(arrived));

@@ -26,7 +26,6 @@ class GatewayCore {
  public:
   using Accepts = GatewayProtocol;
   struct Args {
-    std::uint32_t gateway = 0;         ///< upper 16 bits of the ids that it gives to requests
     std::uint32_t requests_max = 320;  ///< live at once: running and waiting
     Duration request_timeout = seconds(600);
     Duration retry_after = seconds(1);
@@ -55,6 +54,8 @@ class GatewayCore {
   std::size_t live_requests() const { return by_ref_.size(); }
 
  private:
+  /// Unique in a cluster's life; below 2^53, so that JSON carries it.
+  RequestId next_id(const ActorRef& self);
   void admit(const HttpArrived& arrived, Context& context, Effects& out);
   void answer(const HttpArrived& arrived, std::uint16_t status, std::string body, Effects& out);
   void answer_health(const HttpArrived& arrived, bool readiness, Effects& out);
@@ -71,7 +72,7 @@ class GatewayCore {
   };
   std::map<RequestId, Live> live_;
   std::map<ActorRef, RequestId> by_ref_;
-  std::uint64_t next_request_ = 0;
+  std::uint32_t next_request_ = 0;
   bool draining_ = false;
 };
 

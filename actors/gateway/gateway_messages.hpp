@@ -2,7 +2,7 @@
 //
 //   node → gateway      RankJoined, RankLeft, StreamsStarted
 //   request → gateway   PlaceRequest; its Down is the end of its load
-//   operator → gateway  ListRequests, CancelRequest
+//   operator → gateway  CancelRequest
 #pragma once
 
 #include <string>

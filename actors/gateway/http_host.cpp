@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// Drained bytes are told in steps: the stream table's bound is 256 KiB.
+/// Drained bytes are told in steps: a quarter of the least stream buffer that may be configured.
 constexpr std::uint64_t kDrainStep = 32u << 10;
 
 http::SessionId session_of(std::uint64_t exchange) {
@@ -29,11 +29,6 @@ HttpHost::HttpHost(ActorSystem& system, std::function<std::string()> metrics)
 
 HttpHost::~HttpHost() {
   system_.close_endpoint(endpoint_);
-}
-
-std::size_t HttpHost::exchanges() const {
-  const std::lock_guard lock(mutex_);
-  return exchanges_.size();
 }
 
 void HttpHost::on_request(http::SessionId session, http::Request request) {

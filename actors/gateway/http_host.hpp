@@ -25,11 +25,10 @@ class HttpHost final : public http::Handler {
   HttpHost(ActorSystem& system, std::function<std::string()> metrics);
   ~HttpHost() override;
 
-  /// Requires: before the server hands out its first request.
+  /// Requires: before the server starts.
   void attach(http::Server& server) { server_ = &server; }
   /// The endpoint: the node's `front`.
   const ActorRef& endpoint() const { return endpoint_; }
-  std::size_t exchanges() const;
 
   void on_request(http::SessionId session, http::Request request) override;
   void on_drained(http::SessionId session, std::size_t bytes) override;
@@ -54,7 +53,7 @@ class HttpHost final : public http::Handler {
   std::function<std::string()> metrics_;
   http::Server* server_ = nullptr;
   ActorRef endpoint_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::map<std::uint64_t, Exchange> exchanges_;
   ActorRef gateway_;
 };

@@ -4,10 +4,10 @@
 // One endpoint serves many exchanges (a request and its answer), told apart by a number.
 //
 //   session → gateway   HttpArrived
-//   gateway → session   SessionAdopted: from now on Gone goes to the request, Drained to the
-//   streams actors  → session   SessionRespond (whole answer), or SessionBegin, SessionWrite*, then
-//   SessionEnd
-//                       or SessionCut (the client must see that the answer is not complete)
+//   gateway → session   SessionAdopted: Gone goes to the request from now on, Drained to the
+//   streams actors  → session   SessionRespond: a whole answer
+//                       SessionBegin, SessionWrite*, then SessionEnd, or
+//                       SessionCut: the client must see that the answer is not complete
 //   session → request   SessionGone: the client left; nothing more is written
 //   session → streams   SessionDrained: what the client has taken so far
 //

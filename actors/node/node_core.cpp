@@ -4,6 +4,11 @@
 
 namespace troupe {
 
+namespace {
+constexpr std::uint32_t kRestartTimer = 1;  // the key is the child's index
+constexpr std::uint32_t kDrainTimer = 2;
+}  // namespace
+
 NodeCore::NodeCore(const Args& args) : args_(args) {
   const Supervisor supervisor(args_.restart);
   if (args_.with_gateway) {
@@ -134,17 +139,20 @@ void NodeCore::on(const Down& down, Context& context, Effects& out) {
   out.warn("child_down", to_string(down.ref) + " " + std::string(to_string(down.reason)) + ": " +
                              down.detail + "; restart in " +
                              std::to_string(delay->value / 1'000'000) + " ms");
-  out.timer({1, static_cast<std::uint64_t>(at - children_.begin())}, context.now + *delay);
+  out.timer({kRestartTimer, static_cast<std::uint64_t>(at - children_.begin())},
+            context.now + *delay);
 }
 
 void NodeCore::on(const TimerFired& fired, Context& context, Effects& out) {
+  if (fired.tag.kind == kDrainTimer) return out.stop("the drain's time is over");
   Child& child = children_.at(fired.tag.key);
   if (!draining_ && !child.alive) start(child, context, out);
 }
 
-void NodeCore::on(const Drain& drain, Context&, Effects& out) {
+void NodeCore::on(const Drain& drain, Context& context, Effects& out) {
   if (draining_) return;
   draining_ = true;
+  if (drain.within > Duration()) out.timer({kDrainTimer, 0}, context.now + drain.within);
   drain_within_ = drain.within;
   drain_next(out);
 }

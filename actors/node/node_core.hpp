@@ -3,11 +3,12 @@
 // It is the node's directory as well: it tells the gateway of every rank, here and on peers, and
 // the front (HTTP endpoint or traffic core) of every life of the gateway.
 //
-// Drain order: gateway (refuses, finishes its requests), stream table, ranks, then itself.
+// Drain: the gateway first (it refuses, and finishes its requests), then stream table and ranks,
+// then itself; what is left when its time is over ends with it.
 //
 // Invariants: (1) a child that ends outside a drain, for any reason, is started again after its
-// rule's back-off, as a new life; (2) a gateway life knows all ranks and the stream table's current life; (3) peers
-// know this node's ranks from PeerJoined on.
+// rule's back-off, as a new life; (2) a gateway life knows all ranks and the stream table's current
+// life; (3) peers know this node's ranks from PeerJoined on.
 #pragma once
 
 #include <map>

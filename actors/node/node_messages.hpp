@@ -2,7 +2,7 @@
 //
 //   host → node          Drain (shutdown), PeerJoined, PeerLost (from the link)
 //   node → front         GatewayStarted: whom the HTTP endpoint (or the traffic core) talks to
-//   node → peer node     RankJoined, RankLeft: this node's ranks
+//   node → peer node     RankJoined: a rank of this node, and its new lives
 //   node → gateway       RankJoined, RankLeft, StreamsStarted
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace troupe {
 
-/// The node's gateway has begun a life. Also names the node's root, for drains.
+/// The node's gateway has begun a life.
 struct GatewayStarted {
   static constexpr MessageInfo info{0x0601, "gateway_started"};
   ActorRef gateway;

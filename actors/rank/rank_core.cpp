@@ -44,6 +44,16 @@ Status RankCore::admissible(const SubmitRow& submit) const {
                                      " tokens, but this model's context holds at most " +
                                      std::to_string(limit) + " tokens of prompt and answer"};
   }
+  if (!submit.prompt.empty() && submit.prompt.size() != submit.prompt_length) {
+    return Error{Code::kInvalid, "the prompt's length is not its number of tokens"};
+  }
+  for (const TokenId token : submit.prompt) {
+    if (token.value < 0 || static_cast<std::uint32_t>(token.value) >= args_.device.vocabulary) {
+      return Error{Code::kInvalid, "the prompt names token " + std::to_string(token.value) +
+                                       ", but the model has " +
+                                       std::to_string(args_.device.vocabulary)};
+    }
+  }
   if (rows_.contains(submit.request)) return Error{Code::kInvalid, "the request runs already"};
   return ok_status();
 }
@@ -61,7 +71,6 @@ void RankCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   row.submitted = submit;
   row.prefill_length = submit.prompt_length;
   if (!submit.prompt.empty()) {
-    TROUPE_ASSERT(submit.prompt.size() == submit.prompt_length, "a prompt's length is its size");
     row.prefill = std::make_shared<const std::vector<TokenId>>(std::move(row.submitted.prompt));
   }
   const std::uint32_t room = context_limit() - submit.prompt_length;

@@ -106,11 +106,14 @@ class RankCore {
   bool reserve(RankRow& row, std::uint32_t tokens);
   void preempt_one();
   void finish_preemption(RankRow& row, Effects& out);
-  void finish_preemptions(Effects& out);
+  /// Whether there was one.
+  bool finish_preemptions(Effects& out);
   void admit_waiting(Context& context, Effects& out);
   bool plan_decode(RankRow& row, StepPlan& plan);
   bool plan_prefill(RankRow& row, std::uint32_t& budget, StepPlan& plan);
+  /// The next step, or null: no row wants one or fits.
   std::shared_ptr<const StepPlan> schedule(Context& context, Effects& out);
+  std::shared_ptr<StepPlan> plan_step(Context& context, Effects& out);
   StepRow step_row(RankRow& row, std::uint32_t count, bool sample);
   void launch_forward(const std::shared_ptr<const StepPlan>& plan, Context& context, Effects& out);
   void launch_sample(const std::shared_ptr<const StepPlan>& plan, Context& context, Effects& out);

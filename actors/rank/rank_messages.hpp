@@ -4,7 +4,7 @@
 //   streams → rank      ParkRow, BatchTaken
 //   rank → streams      TokenBatch: one a step and gateway node, with the ends of rows
 //   rank → request      RowRejected: it was never admitted
-//   request, operator → rank   Drain (system message)
+//   node → rank         Drain (system message)
 //
 // Invariants: (1) a submitted row gets either one RowRejected or TokenBatches of which exactly one
 // carries its end, unless it is cancelled or its owner ends first; (2) positions of a row's tokens

@@ -69,20 +69,29 @@ void RankCore::finish_preemption(RankRow& row, Effects& out) {
   out.count("vllm:num_preemptions_total");
 }
 
-void RankCore::finish_preemptions(Effects& out) {
+bool RankCore::finish_preemptions(Effects& out) {
+  bool any = false;
   for (const RequestId id : std::vector<RequestId>(admitted_)) {
     RankRow& row = *find(id);
-    if (row.running() && row.preempting && row.steps_pending == 0) finish_preemption(row, out);
+    if (!row.running() || !row.preempting || row.steps_pending > 0) continue;
+    finish_preemption(row, out);
+    any = true;
   }
+  return any;
 }
 
 void RankCore::admit_waiting(Context& context, Effects& out) {
   const bool freeing = std::any_of(admitted_.begin(), admitted_.end(),
                                    [&](RequestId id) { return find(id)->preempting; });
-  while (!freeing && !waiting_.empty() && !free_row_ids_.empty()) {
-    RankRow& row = *find(waiting_.front());
+  for (auto next = waiting_.begin(); !freeing && next != waiting_.end();) {
+    RankRow& row = *find(*next);
+    if (row.parked) {  // it would only hold blocks that others need
+      ++next;
+      continue;
+    }
+    if (free_row_ids_.empty()) break;
     if (!reserve(row, row.prefill_length + 2 * args_.device.tokens_per_step_max)) break;
-    waiting_.pop_front();
+    next = waiting_.erase(next);
     row.state = RowState::kPrefill;
     row.row = free_row_ids_.back();
     free_row_ids_.pop_back();
@@ -138,6 +147,16 @@ bool RankCore::plan_prefill(RankRow& row, std::uint32_t& budget, StepPlan& plan)
 
 std::shared_ptr<const StepPlan> RankCore::schedule(Context& context, Effects& out) {
   finish_preemptions(out);
+  auto plan = plan_step(context, out);
+  // A victim that no step uses gives its blocks at once; with nothing in flight nobody would call
+  // again. Each round takes a victim's blocks, so that this ends.
+  while (plan->rows.empty() && finish_preemptions(out)) plan = plan_step(context, out);
+  if (plan->rows.empty()) return nullptr;
+  plan->step = ++next_step_;
+  return plan;
+}
+
+std::shared_ptr<StepPlan> RankCore::plan_step(Context& context, Effects& out) {
   auto plan = std::make_shared<StepPlan>();
   std::uint32_t budget = args_.limits.max_num_batched_tokens;
   for (const RequestId id : admitted_) {
@@ -153,8 +172,6 @@ std::shared_ptr<const StepPlan> RankCore::schedule(Context& context, Effects& ou
     // A row whose prompt ends in this very step is in kDecode now; it was planned above or below.
     if (row.state == RowState::kPrefill && wants_step(row)) plan_prefill(row, budget, *plan);
   }
-  if (plan->rows.empty()) return nullptr;
-  plan->step = ++next_step_;
   return plan;
 }
 

@@ -37,8 +37,7 @@ void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out)
   }
   prepared_ = done.output;
   state_ = State::kPlacing;
-  out.send(gateway_,
-           make_message<PlaceRequest>(args_.id, prepared_.model, prepared_.prompt_length));
+  out.send(gateway_, make_message<PlaceRequest>(args_.id, prepared_.model));
 }
 
 void RequestCore::on(const Placed& placed, Context& context, Effects& out) {

@@ -10,8 +10,7 @@
 //
 // Invariants
 // 1. Exactly one terminal outcome: this core answers the session itself until it has opened its
-// row;
-//    from then on only the stream table does.
+//    row; from then on only the stream table does.
 // 2. It ends by itself in every state: the deadline timer runs from birth to end.
 // 3. When it ends before the rank has, it has sent CancelRow (and its Down says the same).
 #pragma once

@@ -47,11 +47,9 @@ struct PlaceRequest {
   static constexpr MessageInfo info{0x0202, "place_request"};
   RequestId request;
   std::string model;
-  std::uint32_t prompt_tokens = 0;
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("model", self.model);
-    visit("prompt_tokens", self.prompt_tokens);
   }
 };
 

@@ -20,6 +20,9 @@ class ComputeJob {
   virtual Duration modelled_time() const = 0;
 };
 
+/// Its result, or why there is none: what a job throws ends the operation, nothing else.
+Message run_job(const ComputeJob& job, OpId op);
+
 /// A job from a function object that returns Result<Output>.
 template <class Output, class Function>
 class FunctionJob final : public ComputeJob {

@@ -8,8 +8,6 @@
 
 namespace troupe {
 
-namespace {
-
 Message run_job(const ComputeJob& job, OpId op) {
   try {
     return job.run(op);
@@ -19,8 +17,6 @@ Message run_job(const ComputeJob& job, OpId op) {
     return job.failed(op, {Code::kInternal, "the job threw something unknown"});
   }
 }
-
-}  // namespace
 
 ComputePool::ComputePool(std::size_t threads, std::size_t queue_max)
     : queue_max_(queue_max), running_threads_(threads) {

@@ -26,7 +26,6 @@ class Supervisor {
   void started(Time now) { started_at_ = now; }
   /// When to start the next life, or nothing: give up.
   std::optional<Duration> delay_after_crash(Time now);
-  std::uint32_t crashes_in_a_row() const { return crashes_; }
 
  private:
   RestartRule rule_;

@@ -138,17 +138,18 @@ void World::execute(Entry& receiver, const Envelope& envelope) {
   Context context{now_, receiver.ref, envelope.from, receiver.rng, receiver.next_child};
   try {
     receiver.actor->handle(envelope.message, context, effects_);
-  } catch (const std::exception& failure) {
-    effects_.clear();
-    return begin_end(receiver, EndReason::kCrashed, failure.what());
-  }
-  for (auto& effect : effects_.list()) {
-    // By far the most frequent one needs no table.
-    if (auto* send = std::get_if<effect::Send>(&effect)) {
-      apply(receiver, *send);
-    } else {
-      apply(receiver, effect);
+    for (auto& effect : effects_.list()) {
+      // By far the most frequent one needs no table.
+      if (auto* send = std::get_if<effect::Send>(&effect)) {
+        apply(receiver, *send);
+      } else {
+        apply(receiver, effect);
+      }
     }
+  } catch (const std::exception& failure) {
+    begin_end(receiver, EndReason::kCrashed, failure.what());
+  } catch (...) {
+    begin_end(receiver, EndReason::kCrashed, "it threw something unknown");
   }
   effects_.clear();
 }

@@ -112,7 +112,7 @@ void World::apply(Entry& entry, effect::Compute& compute) {
   const Time end = now_ + compute.job->modelled_time();
   Message done = end > compute.deadline
                      ? op.job->failed(op.id, {Code::kDeadline, "the job ran out of time"})
-                     : op.job->run(op.id);
+                     : run_job(*op.job, op.id);
   schedule_done(entry, op, std::min(end, compute.deadline), std::move(done));
   entry.ops.push_back(std::move(op));
 }

@@ -45,7 +45,7 @@ struct TokenId : Strong<TokenId, std::int32_t> {
 struct BlockId : Strong<BlockId, std::uint32_t> {
   using Strong::Strong;
 };
-/// A request, unique in a cluster's life: gateway node in the high bits.
+/// A request, unique in a cluster's life: its gateway's life in the high bits.
 struct RequestId : Strong<RequestId, std::uint64_t> {
   using Strong::Strong;
 };

@@ -1,5 +1,4 @@
-// Devices: where the heavy work runs, behind one interface that CUDA and Ascend streams fit as
-// well.
+// Devices: where the heavy work runs, behind one interface that fits CUDA and Ascend streams too.
 //
 // A device has streams; a stream runs its launches one after another, streams run beside each
 // other, and a launch may wait for launches of other streams (`after`: an event is the completion
@@ -10,10 +9,10 @@
 //
 // Invariants
 // 1. Launches of one stream end in launch order.
-// 2. Exactly one `complete` per launch, and none after close_stream has returned.
+// 2. Exactly one `complete` per launch. A real device makes none after close_stream has returned; a
+//    modelled one has told its ends before.
 // 3. What a launch reads and writes (its slot, its KV blocks) belongs to the stream from `launch`
-// to
-//    its completion, also when it was cancelled: a cancel is a wish, the completion is the fact.
+//    to its completion, also when it was cancelled: a cancel is a wish, the completion is the fact.
 // 4. A captured graph replays exactly the launches that were made during capture.
 //
 // Threads: calls come from the owner's thread. Real devices complete on their own threads and may
@@ -92,6 +91,7 @@ struct DeviceInfo {
   std::uint32_t block_count = 0;          ///< KV blocks of kKvBlockTokens tokens
   std::uint32_t tokens_per_step_max = 1;  ///< tokens that one sample launch may give a row
   std::uint32_t context_max = 0;          ///< tokens of prompt and output together
+  std::uint32_t vocabulary = 0x7fffffff;  ///< token ids are below this; scripts take any
 };
 
 /// Tokens of a KV block (seed 000: 128).

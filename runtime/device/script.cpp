@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-/// A script is written by hand: a megabyte is more than any test needs.
+/// A script is written by hand: this is more than any test needs.
 constexpr std::size_t kScriptBytesMax = 8u << 20;
 constexpr std::int64_t kDelayMaxMs = 3'600'000;
 

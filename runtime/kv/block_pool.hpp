@@ -1,6 +1,6 @@
 // The KV blocks of one rank: a bounded pool of ids.
 //
-// A block is 128 tokens of keys and values of all layers (device.hpp, kBlockTokens). The pool hands
+// A block is 128 tokens of keys and values of all layers (device.hpp, kKvBlockTokens). The pool hands
 // out ids; the bytes live in the device. Who holds a block returns it once: the pool asserts that
 // no block is returned twice or invented.
 //

@@ -65,7 +65,13 @@ Result<StepResult> LlamaEngine::sample(const StepPlan& plan, const std::atomic<b
     RowResult out;
     out.row = row.row;
     out.request = row.request;
-    auto sampled = sampler_.sample(logits, params_of(row.sampling), row.start + row.count);
+    const SamplingParams params = params_of(row.sampling);
+    Result<Sampled> sampled = Sampled{};
+    if (const Status valid = validate(params, tokens_); !valid.ok()) {
+      sampled = valid.error();
+    } else {
+      sampled = sampler_.sample(logits, params, row.start + row.count);
+    }
     if (sampled.ok()) {
       last_tokens_[row.row.value] = sampled->token;
       out.tokens.push_back(sampled->token);

@@ -1,8 +1,9 @@
 // What a step costs on the simulated GPU: the formula fitted to published figures.
 //
-//   prefill  t = a + b q + g Σ q_i (c_i + q_i / 2)        q: prompt tokens of the step, c: before
-//   it decode   t = t0 + k Σ ctx_i / 131072 + p1 N + (p2 − p1) max(0, N − N1)      N: decoded
-//   tokens
+//   prefill  t = a + b q + g Σ q_i (c_i + q_i / 2)
+//            q: prompt tokens of the step, c: tokens before them
+//   decode   t = t0 + k Σ ctx_i / 131072 + p1 N + (p2 − p1) max(0, N − N1)
+//            N: decoded tokens
 //
 // Source: shared/simulation/CALIB.md, fit to seed 004's plots of one GPU of an EP4/DP4 prefill
 // engine and of an EP64/DP64 decode engine (DeepSeek's recipe, 131,072 tokens of context). t0

@@ -48,6 +48,8 @@ TEST(EqualHash, TheRunsReachEveryFault) {
     EXPECT_GT(run.kills, 0u);
     EXPECT_GT(run.cancels, 0u);
     EXPECT_GT(run.drops, 0u);
+    EXPECT_GT(run.preemptions, 0u);
+    EXPECT_TRUE(run.broken_rules.empty()) << run.broken_rules.front();
   }
   EXPECT_GE(sum.requests, 10'000u);
   EXPECT_GE(sum.ok, 2'000u);
@@ -56,6 +58,7 @@ TEST(EqualHash, TheRunsReachEveryFault) {
   EXPECT_GE(sum.timeouts, 10u);
   EXPECT_GE(sum.deadlines, 10u);
   EXPECT_GE(sum.drops, 100u);
+  EXPECT_GE(sum.preemptions, 50u);
 }
 
 TEST(EqualHash, SeedsDiffer) {
@@ -75,7 +78,7 @@ TEST(EqualHash, HostingInCafChangesNothing) {
 #endif
 
 TEST(EqualHash, AnotherProcessGivesTheSame) {
-  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+  for (std::uint64_t seed = 1; seed <= kTraceSeeds; ++seed) {
     EXPECT_EQ(output_of(TRACE_WORLD, seed, "heap"), to_string(heap_runs()[seed - 1]));
   }
 #if TROUPE_WITH_CAF

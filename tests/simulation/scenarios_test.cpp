@@ -25,7 +25,7 @@ TEST(Scenarios, EachKeepsItsExpectations) {
   ASSERT_GE(files.size(), 5u);
   for (const auto& file : files) {
     SCOPED_TRACE("replay: troupe simulate --scenario " + file);
-    const auto scenario = load_scenario(file);
+    const auto scenario = load_scenario(file, wire_message_names());
     ASSERT_TRUE(scenario.ok()) << scenario.error().message;
     EXPECT_FALSE(scenario->name.empty());
     run_clean(*scenario);
@@ -33,7 +33,7 @@ TEST(Scenarios, EachKeepsItsExpectations) {
 }
 
 std::string problem(const char* text) {
-  const auto scenario = parse_scenario(text, "x.yaml");
+  const auto scenario = parse_scenario(text, "x.yaml", {"submit_row", "cancel_row"});
   return scenario.ok() ? "accepted" : scenario.error().message;
 }
 
@@ -50,6 +50,11 @@ TEST(Scenarios, WrongFilesAreRefusedWithTheirPlace) {
             "x.yaml:3: faults.kill: one of rank, gateway, streams, request is expected");
   EXPECT_EQ(problem("faults: [{at_ms: 5}]\n"),
             "x.yaml:1: faults.kill: a fault has exactly one of kill and drop");
+  EXPECT_EQ(problem("faults: [{drop: submit_rwo, share: 1}]\n"),
+            "x.yaml:1: faults.drop: no message submit_rwo travels between nodes; these do: "
+            "submit_row cancel_row");
+  EXPECT_EQ(problem("faults: [{drop: submit_row}]\n"),
+            "x.yaml:1: faults.share: it is needed: which part is lost, from 0 to 1");
   EXPECT_EQ(problem("faults: 5\n"), "x.yaml:1: scenario.faults: a list is expected");
   EXPECT_EQ(problem("expect: {ok_min: -1}\n").substr(0, 25), "x.yaml:1: expect.ok_min: ");
   EXPECT_EQ(problem("a: [\n").substr(0, 8), "x.yaml:2");

@@ -3,6 +3,8 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "tools/simulate/verdict.hpp"
+
 namespace troupe {
 
 namespace {
@@ -30,7 +32,7 @@ Scenario trace_scenario(std::uint64_t seed) {
   scenario.explore_ties = seed % 2 == 1;
   scenario.cluster.nodes = 3;
   scenario.cluster.ranks = 2;
-  scenario.cluster.blocks = 200;
+  scenario.cluster.blocks = 24;  // few, so that rows are preempted
   scenario.cluster.async_steps = seed % 3 != 0;
   // The server's deadline ends requests before the clients' patience (2.5 s) in every other seed.
   scenario.cluster.request_timeout = seed % 4 < 2 ? seconds(2) : seconds(4);
@@ -78,6 +80,7 @@ TraceResult run_trace(std::uint64_t seed, const MakeWorld& make_world) {
   result.drops = cluster->faults().messages_dropped;
   result.preemptions =
       static_cast<std::uint64_t>(cluster->notes().counted("vllm:num_preemptions_total"));
+  result.broken_rules = broken_rules(*cluster);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/simulate/assembly.hpp"
 
@@ -24,6 +25,7 @@ struct TraceResult {
   std::uint64_t deadlines = 0;
   std::uint64_t drops = 0;
   std::uint64_t preemptions = 0;
+  std::vector<std::string> broken_rules;  ///< of the simulated cluster, at its end
   friend bool operator==(const TraceResult&, const TraceResult&) = default;
 };
 

@@ -1,5 +1,6 @@
 #include "tools/config/node_schema.hpp"
 
+#include "runtime/base/engine_limits.hpp"
 #include "tools/config/dump.hpp"
 
 namespace troupe::config {
@@ -56,7 +57,7 @@ void bind_engine(Schema& s, EngineSection& engine) {
   s.add("engine.ranks", "ranks", &engine.ranks, "ranks on this node, each with the whole model")
       .between(1, 1024);
   s.add("engine.threads", "threads", &engine.threads, "CPU threads a rank; 0 takes all cores")
-      .between(0, 1024)
+      .between(0, kCpuThreadsMax)
       .in("threads");
   s.add("engine.kv_memory", "kv-memory", &engine.kv_memory, "memory for KV blocks a rank")
       .between(Bytes(kMiB), Bytes(1024 * 1024 * kMiB));
@@ -69,7 +70,7 @@ void bind_engine(Schema& s, EngineSection& engine) {
       .in("requests");
   s.add("engine.max_num_batched_tokens", "max-num-batched-tokens", &engine.max_num_batched_tokens,
         "tokens in one step; longer prompts are split into chunks")
-      .between(1, 1 << 20)
+      .between(1, kStepTokensMax)
       .in("tokens");
   s.add("engine.async", "async", &engine.async,
         "schedule the next step while the device runs this one");
@@ -128,7 +129,7 @@ void bind_gateway_limits(Schema& s, GatewaySection& gateway) {
       .between(Bytes(kKiB), Bytes(kMiB));
   s.add("gateway.stream_buffer_bytes", "stream-buffer-bytes", &gateway.stream_buffer_bytes,
         "unread bytes of a stream from which its request is parked")
-      .between(Bytes(kKiB), Bytes(64 * kMiB));
+      .between(Bytes(128 * kKiB), Bytes(64 * kMiB));
 }
 
 void bind_gateway_times(Schema& s, GatewaySection& gateway) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <thread>
 
+#include "runtime/base/engine_limits.hpp"
 #include "runtime/device/cpu_device.hpp"
 #include "runtime/device/modelled_device.hpp"
 #include "runtime/device/script_model.hpp"
@@ -149,6 +150,12 @@ Result<LoadedModel> load_model_file(const config::NodeConfig& config) {
   TROUPE_TRY_ASSIGN(loaded.config, read_llama_config(*loaded.file));
   TROUPE_TRY_ASSIGN(auto vocabulary, vocabulary_of(*loaded.file));
   TROUPE_TRY_ASSIGN(loaded.served.tokenizer, BpeTokenizer::build(std::move(vocabulary)));
+  if (loaded.served.tokenizer->size() > loaded.config.vocabulary) {
+    return Error{Code::kInvalid,
+                 path + ": its tokenizer has " + std::to_string(loaded.served.tokenizer->size()) +
+                     " tokens, but its embedding only " + std::to_string(loaded.config.vocabulary) +
+                     "; the file is damaged"};
+  }
   const auto chat_template = loaded.file->string_value("tokenizer.chat_template");
   TROUPE_TRY_ASSIGN(const auto encoding,
                     recognize_prompt_encoder(chat_template.ok() ? *chat_template : ""));
@@ -200,9 +207,11 @@ Result<Engines> cpu_engines(const config::NodeConfig& config, bool with_ranks) {
   info.slot_bytes = kSlotBytes;
   info.block_count = static_cast<std::uint32_t>(blocks);
   info.context_max = loaded.served.context;
+  info.vocabulary = static_cast<std::uint32_t>(loaded.served.tokenizer->size());
   LlamaOptions options;
-  options.threads = config.engine.threads == 0 ? std::max(1u, std::thread::hardware_concurrency())
-                                               : static_cast<std::uint32_t>(config.engine.threads);
+  options.threads = config.engine.threads == 0
+                        ? std::clamp(std::thread::hardware_concurrency(), 1u, kCpuThreadsMax)
+                        : static_cast<std::uint32_t>(config.engine.threads);
   options.max_batch_tokens = static_cast<std::uint32_t>(
       std::max(config.engine.max_num_batched_tokens, config.engine.max_num_seqs));
   for (std::int64_t i = 0; i < config.engine.ranks; ++i) {

@@ -36,14 +36,19 @@ TEST(GatewayAdmission, ARequestGetsAnActorAndItsSessionIsTold) {
   EXPECT_EQ(args.timeout, seconds(600));
 }
 
-TEST(GatewayAdmission, RequestIdsAreNewAndNameTheirGateway) {
-  GatewayDriver gateway;
-  gateway.ready();
-  const RequestId first = born(gateway.chats()).id;
-  const RequestId second = born(gateway.chats()).id;
-  EXPECT_EQ(first.value >> 48, 3u);
-  EXPECT_EQ(second.value >> 48, 3u);
-  EXPECT_NE(first, second);
+TEST(GatewayAdmission, RequestIdsAreNewInEveryLifeAndFitJson) {
+  std::set<RequestId> ids;
+  for (const std::uint32_t life : {1, 2, 3}) {
+    ActorRef self = actor(1);
+    self.life = life;
+    GatewayDriver gateway(8, self);
+    gateway.ready();
+    for (int i = 0; i < 2; ++i) {
+      const RequestId id = born(gateway.chats()).id;
+      EXPECT_LT(id.value, std::uint64_t{1} << 53);
+      EXPECT_TRUE(ids.insert(id).second) << id.value;
+    }
+  }
 }
 
 TEST(GatewayAdmission, WithoutARankOrAStreamTableItRefuses) {

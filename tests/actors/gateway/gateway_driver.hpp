@@ -14,13 +14,13 @@ class GatewayDriver {
 
   static GatewayCore::Args args(std::uint32_t requests_max = 8) {
     GatewayCore::Args args;
-    args.gateway = 3;
     args.requests_max = requests_max;
     args.retry_after = seconds(2);
     args.version = "1.2.3";
     return args;
   }
-  explicit GatewayDriver(std::uint32_t requests_max = 8) : driver(args(requests_max)) {
+  explicit GatewayDriver(std::uint32_t requests_max = 8, const ActorRef& self = actor(1))
+      : driver(args(requests_max), self) {
     driver.starts();
   }
 
@@ -55,7 +55,7 @@ class GatewayDriver {
     return spawned.empty() ? ActorRef{} : spawned.front().ref;
   }
   Turn places(const ActorRef& request, const char* model = "m") {
-    return driver.hears(PlaceRequest{RequestId(1), model, 3}, from(request));
+    return driver.hears(PlaceRequest{RequestId(1), model}, from(request));
   }
   /// The rank that it was given; nobody if none.
   ActorRef placed(const ActorRef& request, const char* model = "m") {

@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "runtime/base/bounded_queue.hpp"
 #include "runtime/base/digest.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/rng.hpp"
@@ -74,18 +73,6 @@ TEST(Digest, DependsOnOrderAndLength) {
   x.add_bytes("ab"), x.add_bytes("c");
   y.add_bytes("a"), y.add_bytes("bc");
   EXPECT_NE(x.value(), y.value());
-}
-
-TEST(BoundedQueue, RefusesWhatDoesNotFit) {
-  BoundedQueue<int> queue(2);
-  EXPECT_TRUE(queue.push(1));
-  EXPECT_TRUE(queue.push(2));
-  EXPECT_FALSE(queue.push(3));
-  EXPECT_EQ(queue.pop(), 1);
-  EXPECT_TRUE(queue.push(3));
-  EXPECT_EQ(queue.pop(), 2);
-  EXPECT_EQ(queue.pop(), 3);
-  EXPECT_THROW(queue.pop(), AssertionFailure);
 }
 
 TEST(Time, AddsOnlyWhatMakesSense) {

@@ -137,8 +137,8 @@ TEST(Shutdown, EndsAtFiftyRandomMomentsUnderLoad) {
     EXPECT_EQ(system.in_flight_launches(), 0u);
     EXPECT_TRUE(system.shutdown(Duration(0), Duration(0)).ok()) << "idempotent";
   }
-  // A joined thread leaves /proc a moment later.
-  EXPECT_TRUE(eventually([&] { return thread_count() == threads_before; }));
+  // A joined thread leaves /proc a moment later, so that the count before may be one too high.
+  EXPECT_TRUE(eventually([&] { return thread_count() <= threads_before; }));
 }
 
 TEST(Shutdown, DrainIsAskedOfRootsAndNothingStartsAfterwards) {
