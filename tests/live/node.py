@@ -3,6 +3,7 @@
 A Node is a process of build/release/bin/troupe on free ports, ended (and checked to end) by stop().
 """
 
+import collections
 import http.client
 import json
 import os
@@ -14,6 +15,12 @@ import time
 
 SOURCE = os.environ.get("TROUPE_SOURCE", os.path.join(os.path.dirname(__file__), "..", ".."))
 PROGRAM = os.environ.get("TROUPE_PROGRAM", os.path.join(SOURCE, "build/release/bin/troupe"))
+
+
+def troupe(*arguments, typed="", environment=None, timeout=60):
+    """Runs a subcommand to its end: returncode, stdout, stderr."""
+    return subprocess.run([PROGRAM, *arguments], input=typed, capture_output=True, text=True,
+                          timeout=timeout, env={**os.environ, **(environment or {})})
 
 
 def free_port():
@@ -149,6 +156,38 @@ class Node:
         finally:
             self.log.close()
             os.unlink(self.log.name)
+
+
+class Watch:
+    """Reads a node's metrics over one connection, which stays open: some 1 ms a reading."""
+
+    def __init__(self, node):
+        self.connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=10)
+        self.connection.connect()
+        self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def read(self):
+        """The sum of each metric's series; 0 if nothing was noted yet."""
+        self.connection.request("GET", "/metrics")
+        totals = collections.defaultdict(float)
+        for line in self.connection.getresponse().read().decode().splitlines():
+            if not line.startswith("#"):
+                series, value = line.rsplit(" ", 1)
+                totals[series.split("{")[0]] += float(value)
+        return totals
+
+    def seconds_until(self, condition, within, what):
+        start = time.monotonic()
+        while True:
+            metrics = self.read()
+            seconds = time.monotonic() - start
+            if condition(metrics):
+                return seconds
+            if seconds > within:
+                raise AssertionError(f"not within {within} s: {what}\n{dict(metrics)}")
+
+    def close(self):
+        self.connection.close()
 
 
 class Scripts:

@@ -10,7 +10,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from node import Node, Scripts, events, text_of
+from node import Node, Scripts, Watch, events, text_of
 
 
 class ServingTest(unittest.TestCase):
@@ -135,26 +135,6 @@ class ServingTest(unittest.TestCase):
         )
         self.assertGreaterEqual(self.node.metric("troupe_actor_restarts_total"), 1)
 
-    def test_a_client_that_leaves_releases_everything_within_50_ms_of_the_step(self):
-        for script in ("script/slow", "script/stall", "script/mute"):
-            connection, response = None, None
-            if script == "script/mute":
-                connection = http.client.HTTPConnection("127.0.0.1", self.node.port)
-                connection.request("POST", "/v1/chat/completions", json.dumps(
-                    {"model": script, "messages": [{"role": "user", "content": "hi"}]}))
-                time.sleep(0.1)
-            else:
-                connection, response = self.node.stream(script)
-                response.readline()
-            self.assertFalse(self.node.idle())
-            if response:
-                response.close()
-            connection.close()
-            start = time.monotonic()
-            self.node.wait_until(self.node.idle, 2, "released")
-            # The step lasts at most 5 ms; the polling adds up to 20 ms and a scrape.
-            self.assertLess(time.monotonic() - start, 0.25)
-
     def test_a_slow_reader_is_parked_then_cut_and_others_go_on(self):
         node = Node(self.scripts.arguments() + [
             "--max-model-len", "3000000", "--kv-blocks", "30000", "--park-timeout", "1s"]).wait_ready()
@@ -222,6 +202,138 @@ class ServingTest(unittest.TestCase):
         reader.join(10)
         self.assertEqual(result["answer"][1:], ("stop", True))
         connection.close()
+
+
+class ReleaseTest(unittest.TestCase):
+    """A client leaves: what its request held is free 50 ms after the running step's end.
+
+    The clock starts when the client closes, and steps are short: at most 5 ms (script_model.hpp;
+    below 4 ms on the simulated device). So 50 ms from the close is a little more than asked.
+    """
+
+    WITHIN = 0.05
+    ROUNDS = 4
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scripts = Scripts()
+        cls.scripts.text("steady", "", delay_ms=3, pieces=list("ab" * 5000))
+        cls.scripts.add("silent", [], "stall")
+        cls.scripts.text("big", "y" * 2_000_000)
+        cls.node = Node(cls.scripts.arguments() + [
+            "--max-num-seqs", "1", "--max-model-len", "3000000", "--kv-blocks", "30000"])
+        cls.node.wait_ready()
+
+    @classmethod
+    def tearDownClass(cls):
+        code = cls.node.stop()
+        cls.scripts.close()
+        assert code == 0, code
+
+    def setUp(self):
+        self.watch = Watch(self.node)
+
+    def tearDown(self):
+        self.watch.close()
+        self.node.wait_idle()
+        self.assertEqual(self.node.metric("troupe_dead_letters"), 0)
+
+    def ask(self, model, content="hi", port=None, receive_buffer=None):
+        """Sends a streamed request; nothing of the answer is read."""
+        client = socket.socket()
+        self.addCleanup(client.close)
+        if receive_buffer:  # so that the kernel does not hide that nobody reads
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        client.settimeout(10)
+        client.connect(("127.0.0.1", port or self.node.port))
+        body = json.dumps({"model": model, "stream": True,
+                           "messages": [{"role": "user", "content": content}]})
+        client.sendall((f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n"
+                        f"content-length: {len(body)}\r\n\r\n{body}").encode())
+        return client
+
+    def reach(self, condition, what, watch=None):
+        (watch or self.watch).seconds_until(condition, 10, what)
+
+    def assert_released(self, client, others=0, watch=None):
+        """Closes `client`; then only `others` requests, all of them running, hold anything."""
+        watch = watch or self.watch
+        before = watch.read()
+        self.assertEqual(before["troupe_requests_live"], others + 1)
+
+        def released(metrics):
+            return (metrics["troupe_requests_live"] == others
+                    and metrics["vllm:num_requests_running"] == others
+                    and metrics["vllm:num_requests_waiting"] == 0
+                    and (others > 0 or metrics["vllm:kv_cache_usage_perc"] == 0)
+                    and metrics["troupe_http_connections"]
+                    == before["troupe_http_connections"] - 1)
+
+        client.close()
+        self.assertLess(watch.seconds_until(released, 3, "released"), self.WITHIN)
+
+    def assert_unread(self, client):
+        """Not one byte of an answer has come."""
+        client.setblocking(False)
+        with self.assertRaises(BlockingIOError):
+            client.recv(1)
+
+    def test_while_queued(self):
+        runner = self.ask("script/steady")
+        runner.recv(1)
+        for _ in range(self.ROUNDS):
+            client = self.ask("script/steady")
+            self.reach(lambda metrics: metrics["vllm:num_requests_waiting"] == 1, "queued")
+            self.assert_unread(client)
+            self.assert_released(client, others=1)
+        while b'"content":"b"' not in runner.recv(1 << 16):  # the other one goes on
+            pass
+        self.assert_released(runner)
+
+    def test_in_prefill(self):
+        node = Node(["--device", "simulated", "--sim-prefill-base", "1ms",
+                     "--sim-prefill-per-token", "20us", "--max-num-batched-tokens", "128"])
+        watch = Watch(node.wait_ready())
+        try:
+            for _ in range(self.ROUNDS):
+                # 470 chunks of 3.6 ms.
+                client = self.ask("simulated", "w" * 60_000, node.port)
+                self.reach(lambda metrics: metrics["vllm:num_requests_running"] == 1
+                           and metrics["vllm:kv_cache_usage_perc"] > 0, "in prefill", watch)
+                self.assert_unread(client)
+                self.assert_released(client, watch=watch)
+            self.assertEqual(watch.read()["vllm:generation_tokens_total"], 0)
+        finally:
+            watch.close()
+            self.assertEqual(node.stop(), 0)
+
+    def test_before_the_first_token(self):
+        for _ in range(self.ROUNDS):
+            client = self.ask("script/silent")
+            self.reach(lambda metrics: metrics["vllm:num_requests_running"] == 1, "running")
+            self.assert_unread(client)
+            self.assert_released(client)
+
+    def test_in_decode(self):
+        for _ in range(self.ROUNDS):
+            client = self.ask("script/steady")
+            received = b""
+            while received.count(b'"content":"a"') < 3:
+                received += client.recv(1 << 16)
+            self.assert_released(client)
+
+    def test_while_written_to_at_full_speed(self):
+        for _ in range(self.ROUNDS):
+            client = self.ask("script/big")
+            client.recv(1 << 16)
+            self.assert_released(client)
+
+    def test_while_nobody_reads(self):
+        for _ in range(self.ROUNDS):
+            parked = self.watch.read()["troupe_rows_parked_total"]
+            client = self.ask("script/big", receive_buffer=8192)
+            self.reach(lambda metrics: metrics["troupe_rows_parked_total"] > parked, "parked")
+            self.assert_released(client)
 
 
 class StartTest(unittest.TestCase):
