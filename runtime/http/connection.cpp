@@ -115,7 +115,7 @@ void Connection::cut_over_cap() {
   shard_.close_exchange(session);
   shard_.shared().gone_total.fetch_add(1);
   abort_answer();
-  shard_.shared().handler.on_gone(session);
+  shard_.shared().handler->on_gone(session);
 }
 
 void Connection::abort_answer() {
@@ -178,14 +178,14 @@ void Connection::after_write(std::uint64_t payload_before) {
   if (writer_.complete()) return finish_exchange();
   const bool only_tail_left = writer_.ended() && writer_.outstanding() == 0;
   if (writer_.payload_written() > payload_before && !only_tail_left)
-    shard_.shared().handler.on_drained(session_, writer_.payload_written());
+    shard_.shared().handler->on_drained(session_, writer_.payload_written());
 }
 
 void Connection::finish_exchange() {
   const SessionId session = session_;
   const std::size_t written = writer_.payload_written();
   shard_.close_exchange(session);
-  shard_.shared().handler.on_drained(session, written);
+  shard_.shared().handler->on_drained(session, written);
   const bool last = !writer_.context().keep_alive || shard_.shared().draining;
   if (last || writer_.until_close()) return begin_linger();
   phase_ = Phase::kIdle;
@@ -254,7 +254,7 @@ void Connection::lose() {
     shard_.shared().gone_total.fetch_add(1);
   }
   close(handed_out);
-  if (handed_out) shard_.shared().handler.on_gone(session);
+  if (handed_out) shard_.shared().handler->on_gone(session);
 }
 
 void Connection::close(bool reset) {

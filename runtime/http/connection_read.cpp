@@ -111,7 +111,7 @@ void Connection::enter_body() {
   phase_ = Phase::kBody;
   deadline_ = monotonic_now() + limits_.body_timeout;
   writer_.start_exchange(answer_context());
-  if (auto early = shard_.shared().handler.on_headers(reader_.request())) {
+  if (auto early = shard_.shared().handler->on_headers(reader_.request())) {
     answer_and_close(std::move(*early));
   }
 }
@@ -126,7 +126,7 @@ void Connection::hand_out() {
   request.peer = peer_;
   reader_.reset();
   session_ = shard_.open_exchange(*this);
-  shard_.shared().handler.on_request(session_, std::move(request));
+  shard_.shared().handler->on_request(session_, std::move(request));
 }
 
 void Connection::refuse(const Refusal& refusal) {

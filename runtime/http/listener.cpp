@@ -38,7 +38,7 @@ Result<tcp::endpoint> resolve(boost::asio::io_context& context, const std::strin
 
 }  // namespace
 
-Result<tcp::acceptor> open_listener(boost::asio::io_context& context, const std::string& host,
+Result<tcp::acceptor> bind_listener(boost::asio::io_context& context, const std::string& host,
                                     std::uint16_t port) {
   TROUPE_TRY_ASSIGN(const tcp::endpoint endpoint, resolve(context, host, port));
   tcp::acceptor acceptor(context);
@@ -49,9 +49,15 @@ Result<tcp::acceptor> open_listener(boost::asio::io_context& context, const std:
   if (!error && endpoint.address().is_v6())
     acceptor.set_option(boost::asio::ip::v6_only(false), error);
   if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
   if (error) return bind_error(error, host, port);
   return acceptor;
+}
+
+Status begin_listening(tcp::acceptor& acceptor, const std::string& host, std::uint16_t port) {
+  error_code error;
+  acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
+  if (error) return bind_error(error, host, port);
+  return ok_status();
 }
 
 }  // namespace troupe::http

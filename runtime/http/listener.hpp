@@ -1,4 +1,7 @@
-// Binding a listening socket, with errors that say what to do. Internal.
+// A listening socket in two steps, with errors that say what to do. Internal.
+//
+// A bound socket holds the port against whoever listens there; it refuses clients until it listens.
+// Of two processes that are both bound, the second to listen is refused.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -10,7 +13,10 @@
 
 namespace troupe::http {
 
-Result<boost::asio::ip::tcp::acceptor> open_listener(boost::asio::io_context& context,
+Result<boost::asio::ip::tcp::acceptor> bind_listener(boost::asio::io_context& context,
                                                      const std::string& host, std::uint16_t port);
+/// `host` and `port` are for the error.
+Status begin_listening(boost::asio::ip::tcp::acceptor& acceptor, const std::string& host,
+                       std::uint16_t port);
 
 }  // namespace troupe::http

@@ -24,13 +24,14 @@ constexpr Duration kCloseTime = milliseconds(50);
 }  // namespace
 
 struct Server::Impl {
-  Impl(const Limits& limits, Handler& handler) : shared(limits, handler) {}
+  explicit Impl(const Limits& limits) : shared(limits) {}
 
   ServerShared shared;
   std::vector<std::unique_ptr<Shard>> shards;
   std::unique_ptr<tcp::acceptor> acceptor;  ///< on the loop of shards[0]
   std::unique_ptr<boost::asio::steady_timer> pause;
   std::size_t next_shard = 0;
+  std::string host;
   std::uint16_t port = 0;
 
   void accept_next();
@@ -80,23 +81,38 @@ void Server::Impl::close_acceptor() {
   pause->cancel();
 }
 
-Result<std::unique_ptr<Server>> Server::listen(const std::string& host, std::uint16_t port,
-                                               const Limits& limits, Handler& handler,
-                                               int threads) {
+Result<std::unique_ptr<Server>> Server::bind(const std::string& host, std::uint16_t port,
+                                             const Limits& limits, int threads) {
   if (threads < 1 || threads > static_cast<int>(Shard::kShardsMax))
     return Error{Code::kInvalid, "an HTTP server has 1 to 64 threads"};
-  auto impl = std::make_unique<Impl>(limits, handler);
+  auto impl = std::make_unique<Impl>(limits);
   for (int i = 0; i < threads; ++i)
     impl->shards.push_back(std::make_unique<Shard>(impl->shared, static_cast<std::uint64_t>(i)));
   auto& context = impl->shards[0]->loop.context();
-  TROUPE_TRY_ASSIGN(tcp::acceptor acceptor, open_listener(context, host, port));
+  TROUPE_TRY_ASSIGN(tcp::acceptor acceptor, bind_listener(context, host, port));
   error_code error;
+  impl->host = host;
   impl->port = acceptor.local_endpoint(error).port();
   impl->acceptor = std::make_unique<tcp::acceptor>(std::move(acceptor));
   impl->pause = std::make_unique<boost::asio::steady_timer>(context);
-  impl->accept_next();
-  for (auto& shard : impl->shards) shard->start();
   return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+Status Server::start(Handler& handler) {
+  TROUPE_ASSERT(impl_->shared.handler == nullptr, "a server starts once");
+  TROUPE_TRY(begin_listening(*impl_->acceptor, impl_->host, impl_->port));
+  impl_->shared.handler = &handler;
+  impl_->accept_next();
+  for (auto& shard : impl_->shards) shard->start();
+  return ok_status();
+}
+
+Result<std::unique_ptr<Server>> Server::listen(const std::string& host, std::uint16_t port,
+                                               const Limits& limits, Handler& handler,
+                                               int threads) {
+  TROUPE_TRY_ASSIGN(auto server, bind(host, port, limits, threads));
+  TROUPE_TRY(server->start(handler));
+  return server;
 }
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -86,7 +86,14 @@ struct Stats {
 
 class Server {
  public:
-  /// Binds and starts. `host` is an address or a name; port 0 takes any. The error says what to do.
+  /// Takes the port, so that a used one is refused before anything costly is made. Nobody can
+  /// connect yet. `host` is an address or a name; port 0 takes any. The error says what to do.
+  static Result<std::unique_ptr<Server>> bind(const std::string& host, std::uint16_t port,
+                                              const Limits& limits, int threads = 1);
+  /// Listens and starts the io threads: the handler may be called before this returns, so it knows
+  /// the server already. An error: somebody else listened first. Requires: once.
+  Status start(Handler& handler);
+  /// bind() and start() for a handler that can wait for its server.
   static Result<std::unique_ptr<Server>> listen(const std::string& host, std::uint16_t port,
                                                 const Limits& limits, Handler& handler,
                                                 int threads = 1);

@@ -24,10 +24,10 @@ namespace troupe::http {
 class Connection;
 
 struct ServerShared {
-  ServerShared(const Limits& l, Handler& h) : limits(l), handler(h) {}
+  explicit ServerShared(const Limits& l) : limits(l) {}
 
   const Limits limits;
-  Handler& handler;
+  Handler* handler = nullptr;  ///< set before the loops start
   std::atomic<bool> draining{false};
   std::mutex mutex;  ///< with `all_closed`, for shutdown()
   std::condition_variable all_closed;

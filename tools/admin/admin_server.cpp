@@ -33,6 +33,10 @@ http::Response error_answer(int status, std::string code, std::string message) {
   return json_response(status, error_body(error));
 }
 
+Error about_port(const Error& error) {
+  return {error.code, "admin port: " + error.message + " (--admin-port; 0 turns it off)"};
+}
+
 /// "7f3a…-2": id and life, fit for a path.
 std::string hex_id(const ActorRef& ref) {
   std::string text = to_string(ref);  // node.incarnation/id#life
@@ -103,21 +107,27 @@ class AdminServer::Describer {
   std::thread thread_;
 };
 
-AdminServer::AdminServer(ActorSystem& system, ActorRef root, AdminOptions options)
+AdminServer::AdminServer(std::unique_ptr<http::Server> bound, ActorSystem& system, ActorRef root,
+                         AdminOptions options)
     : system_(system),
       root_(root),
       options_(std::move(options)),
-      describer_(std::make_unique<Describer>(system)) {}
+      describer_(std::make_unique<Describer>(system)),
+      server_(std::move(bound)) {}
 
-Result<std::unique_ptr<AdminServer>> AdminServer::start(ActorSystem& system, ActorRef root,
+Result<std::unique_ptr<http::Server>> AdminServer::bind(std::uint16_t port) {
+  auto server = http::Server::bind("127.0.0.1", port, http::Limits{});
+  if (!server.ok()) return about_port(server.error());
+  return server;
+}
+
+Result<std::unique_ptr<AdminServer>> AdminServer::start(std::unique_ptr<http::Server> bound,
+                                                        ActorSystem& system, ActorRef root,
                                                         AdminOptions options) {
-  std::unique_ptr<AdminServer> admin(new AdminServer(system, root, std::move(options)));
-  auto server = http::Server::listen("127.0.0.1", admin->options_.port, http::Limits{}, *admin);
-  if (!server.ok()) {
-    return Error{server.error().code,
-                 "admin port: " + server.error().message + " (--admin-port; 0 turns it off)"};
-  }
-  admin->server_ = std::move(*server);
+  std::unique_ptr<AdminServer> admin(
+      new AdminServer(std::move(bound), system, root, std::move(options)));
+  const Status started = admin->server_->start(*admin);
+  if (!started.ok()) return about_port(started.error());
   return admin;
 }
 
@@ -156,6 +166,9 @@ http::Response AdminServer::answer(const http::Request& request) {
   constexpr std::string_view kRequests = "/admin/requests/";
   constexpr std::string_view kCancel = "/cancel";
   if (get && path == "/admin/actors") return json_response(200, actors_body());
+  if (get && path == "/metrics") {
+    return {200, {{"content-type", "text/plain; version=0.0.4"}}, options_.metrics()};
+  }
   if (get && path == "/admin/nodes") return json_response(200, nodes_body());
   if (post && path == "/admin/drain") {
     options_.drain();

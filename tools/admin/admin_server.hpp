@@ -3,9 +3,10 @@
 //   GET  /admin/actors            every actor's counters; nobody is asked, a stuck one shows too
 //   GET  /admin/actors/ID         one actor: counters and what it says of itself (waits up to 1 s)
 //   GET  /admin/nodes             this node and the nodes it is linked with
-//   POST /admin/requests/ID/cancel
+//   POST /admin/requests/ID/cancel  202 says that the gateway was told; it knows what still runs
 //   POST /admin/drain             the node refuses new requests, finishes the running ones, and
 //   ends
+//   GET  /metrics                 as on the HTTP port, which a node without a gateway does not have
 //
 // It listens on loopback only. With a token every call needs `authorization: Bearer TOKEN`.
 // Threads: those of the HTTP server; describing waits on a thread of its own, one at a time.
@@ -27,17 +28,20 @@ struct AdminPeer {
 };
 
 struct AdminOptions {
-  std::uint16_t port = 8001;
   std::string token;  ///< empty: none is asked for
   std::string about;  ///< what this node serves
   std::string roles;
   std::function<std::vector<AdminPeer>()> peers;  ///< may be empty
   std::function<void()> drain;                    ///< must not block
+  std::function<std::string()> metrics;           ///< the body of /metrics
 };
 
 class AdminServer final : public http::Handler {
  public:
-  static Result<std::unique_ptr<AdminServer>> start(ActorSystem& system, ActorRef root,
+  /// Takes the port, early: a used one is refused before the node is built.
+  static Result<std::unique_ptr<http::Server>> bind(std::uint16_t port);
+  static Result<std::unique_ptr<AdminServer>> start(std::unique_ptr<http::Server> bound,
+                                                    ActorSystem& system, ActorRef root,
                                                     AdminOptions options);
   ~AdminServer() override;
 
@@ -50,7 +54,8 @@ class AdminServer final : public http::Handler {
 
  private:
   class Describer;
-  AdminServer(ActorSystem& system, ActorRef root, AdminOptions options);
+  AdminServer(std::unique_ptr<http::Server> bound, ActorSystem& system, ActorRef root,
+              AdminOptions options);
   http::Response answer(const http::Request& request);
   bool allowed(const http::Request& request) const;
   std::string actors_body() const;

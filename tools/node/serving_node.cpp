@@ -92,6 +92,7 @@ ServingNode::~ServingNode() {
 
 Status ServingNode::build() {
   with_gateway_ = has_role(config_, "gateway");
+  TROUPE_TRY(take_ports());
   TROUPE_TRY_ASSIGN(engines_, build_engines(config_, has_role(config_, "rank")));
   metrics_ = std::make_unique<Metrics>(engines_.models.front().name);
   notes_ = std::make_unique<Notes>(*metrics_);
@@ -104,16 +105,25 @@ Status ServingNode::build() {
   options.notes = notes_.get();
   for (const auto& device : engines_.devices) options.devices.push_back(device.get());
   system_ = std::make_unique<ActorSystem>(std::move(options));
-  if (with_gateway_) {
-    const Status files =
-        allow_connections(static_cast<std::size_t>(config_.gateway.max_connections));
-    if (!files.ok()) logging::warn("node", files.error().message);
-    host_ = std::make_unique<HttpHost>(*system_, [this] { return render_metrics(); });
-    TROUPE_TRY(listen());
-  }
+  if (with_gateway_) TROUPE_TRY(open_http());
   root_ = system_->spawn_root<NodeCore>(NodeCore::kName, root_args());
   if (link_) TROUPE_TRY(link_->start(*system_, root_));
+  if (link_ && link_->port() != 0) {
+    logging::info("link", "nodes may join at port " + std::to_string(link_->port()));
+  }
   return open_admin();
+}
+
+Status ServingNode::take_ports() {
+  if (with_gateway_) {
+    TROUPE_TRY_ASSIGN(server_, http::Server::bind(config_.node.host,
+                                                  static_cast<std::uint16_t>(config_.node.port),
+                                                  http_limits(config_)));
+  }
+  if (config_.node.admin_port == 0) return ok_status();
+  TROUPE_TRY_ASSIGN(admin_port_,
+                    AdminServer::bind(static_cast<std::uint16_t>(config_.node.admin_port)));
+  return ok_status();
 }
 
 Status ServingNode::make_link() {
@@ -158,9 +168,8 @@ void ServingNode::peer_changed(const ActorRef& peer, bool joined) {
 }
 
 Status ServingNode::open_admin() {
-  if (config_.node.admin_port == 0) return ok_status();
+  if (!admin_port_) return ok_status();
   AdminOptions options;
-  options.port = static_cast<std::uint16_t>(config_.node.admin_port);
   options.token = config_.node.admin_token;
   options.about = engines_.about;
   for (const auto& role : config_.node.roles) {
@@ -177,16 +186,18 @@ Status ServingNode::open_admin() {
     drain_asked_ = true;
     system_->send(ActorRef{}, root_, make_message<Drain>(config_.node.drain_timeout));
   };
-  TROUPE_TRY_ASSIGN(admin_, AdminServer::start(*system_, root_, std::move(options)));
+  options.metrics = [this] { return render_metrics(); };
+  TROUPE_TRY_ASSIGN(
+      admin_, AdminServer::start(std::move(admin_port_), *system_, root_, std::move(options)));
   return ok_status();
 }
 
-Status ServingNode::listen() {
-  TROUPE_TRY_ASSIGN(server_, http::Server::listen(config_.node.host,
-                                                  static_cast<std::uint16_t>(config_.node.port),
-                                                  http_limits(config_), *host_));
+Status ServingNode::open_http() {
+  const Status files = allow_connections(static_cast<std::size_t>(config_.gateway.max_connections));
+  if (!files.ok()) logging::warn("node", files.error().message);
+  host_ = std::make_unique<HttpHost>(*system_, [this] { return render_metrics(); });
   host_->attach(*server_);
-  return ok_status();
+  return server_->start(*host_);
 }
 
 NodeCore::Args ServingNode::root_args() {
@@ -214,7 +225,10 @@ std::string ServingNode::render_metrics() {
   metrics_->set("troupe_actors", static_cast<double>(system_->actor_count()));
   metrics_->set("troupe_dead_letters", static_cast<double>(system_->dead_letters()));
   metrics_->set("troupe_actor_mailbox_max", static_cast<double>(longest));
-  metrics_->set("troupe_http_connections", static_cast<double>(server_->stats().connections_open));
+  if (server_) {
+    metrics_->set("troupe_http_connections",
+                  static_cast<double>(server_->stats().connections_open));
+  }
   return metrics_->render();
 }
 

@@ -2,9 +2,10 @@
 //
 // Used by `troupe node`, by `troupe chat` when it starts a node of its own, and by tests.
 //
-// Start: engines (checked first) → link → actor system → HTTP → root actor → link joins. Stop: HTTP
-// refuses, the root drains, actors end (children before parents), the link says goodbye, streams
-// close, HTTP closes; every stage has a deadline, so that stop always ends.
+// Start: ports are taken (a used one fails before a model is loaded) → engines → link → actor
+// system → HTTP → root actor → link joins → admin. Stop: HTTP refuses, the root drains, actors end
+// (children before parents), the link says goodbye, streams close, HTTP closes; every stage has a
+// deadline, so that stop always ends.
 //
 // Threads: start, stop and the destructor from one thread.
 #pragma once
@@ -44,7 +45,8 @@ class ServingNode {
   class Notes;
   explicit ServingNode(const config::NodeConfig& config);
   Status build();
-  Status listen();
+  Status take_ports();
+  Status open_http();
   Status open_admin();
   Status make_link();
   void peer_changed(const ActorRef& peer, bool joined);
@@ -62,6 +64,7 @@ class ServingNode {
   std::unique_ptr<ActorSystem> system_;
   std::unique_ptr<HttpHost> host_;
   std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> admin_port_;  ///< taken, until open_admin()
   std::unique_ptr<AdminServer> admin_;
   std::atomic<bool> drain_asked_{false};
   ActorRef root_;

@@ -195,5 +195,19 @@ TEST(Listen, UsedPortSaysWhatToDo) {
   EXPECT_NE(elsewhere.error().message.find("is not an address of this machine"), std::string::npos);
 }
 
+TEST(Listen, ATakenPortAnswersNobodyBeforeTheStart) {
+  auto taken = Server::bind("127.0.0.1", 0, {});
+  ASSERT_TRUE(taken.ok());
+  const std::uint16_t port = (*taken)->port();
+  auto rival = Server::bind("127.0.0.1", port, {});
+  ASSERT_TRUE(rival.ok()) << "nobody listens yet";
+  RecordingHandler handler;
+  EXPECT_TRUE((*taken)->start(handler).ok());
+  const Status late = (*rival)->start(handler);
+  ASSERT_FALSE(late.ok());
+  EXPECT_NE(late.error().message.find("is in use"), std::string::npos);
+  EXPECT_FALSE(Server::bind("127.0.0.1", port, {}).ok());
+}
+
 }  // namespace
 }  // namespace troupe::http
