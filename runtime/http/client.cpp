@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
 #include <deque>
 #include <unordered_map>
 
@@ -25,6 +26,8 @@ class Part final : public CallOwner {
     loop_.stop([this] { drop_all(); });
   }
   void start(std::shared_ptr<Call> call);
+  /// Ends a call that the inbox had no room for.
+  void refuse(std::shared_ptr<Call> call);
   /// False if no such call runs.
   bool cancel(CallId id);
 
@@ -71,6 +74,15 @@ void Part::start(std::shared_ptr<Call> call) {
   if (pool->second.empty()) pools_.erase(pool);
   const auto connection = call->connection;
   connection->reuse(std::move(call));
+}
+
+void Part::refuse(std::shared_ptr<Call> call) {
+  calls_.emplace(call->id, call);
+  // Behind this batch: a cancel() that its caller sent along comes first.
+  boost::asio::post(loop_.context(), [this, call = std::move(call)] {
+    if (!calls_.contains(call->id)) return;
+    fail(call, {Code::kTooLarge, "too many requests wait for the client's thread"});
+  });
 }
 
 void Part::connect(std::shared_ptr<Call> call) {
@@ -194,8 +206,10 @@ CallId Client::start(ClientRequest request, ClientCallbacks callbacks) {
   const CallId id = call->id;
   const std::size_t bytes = call->request.body.size();
   const bool taken = part.loop().submit(bytes, [&part, call] { part.start(call); });
-  if (!taken && call->callbacks.on_error)
-    call->callbacks.on_error({Code::kTooLarge, "too many requests wait for the client's thread"});
+  if (taken) return id;
+  // Told on the loop as everything else: the caller may hold a lock that its callbacks take.
+  call->request.body = {};
+  (void)part.loop().submit(0, [&part, call] { part.refuse(call); });
   return id;
 }
 

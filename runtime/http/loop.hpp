@@ -54,7 +54,8 @@ class Loop {
   /// Requires: called from another thread.
   void stop(Job last = {});
 
-  /// From any thread. False if the inbox is full (`bytes` is what the job holds): not taken.
+  /// From any thread. False if the inbox is full (`bytes` is what the job holds): not taken. A job
+  /// of 0 bytes is always taken.
   bool submit(std::size_t bytes, Job job);
 
   bool is_current_thread() const { return std::this_thread::get_id() == thread_.get_id(); }

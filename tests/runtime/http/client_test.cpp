@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <future>
+#include <mutex>
 #include <thread>
 
+#include "runtime/http/loop.hpp"
 #include "runtime/http/sse.hpp"
 #include "tests/runtime/http/raw_socket.hpp"
 #include "tests/runtime/http/recording_handler.hpp"
@@ -195,6 +197,23 @@ TEST(Client, CancelClosesTheConnectionWithoutCallbacks) {
   client.cancel(client.start(request_to(test.port), counting));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(ends, 0);
+}
+
+TEST(Client, AFullInboxIsToldOnTheIoThread) {
+  TestServer test;
+  Client client;
+  ClientRequest large = request_to(test.port);
+  large.body.assign(Loop::kInboxBytesMax + 1, 'x');
+  std::mutex held;  // by a caller whose callback takes it too
+  std::promise<Error> refused;
+  {
+    const std::lock_guard lock(held);
+    client.start(std::move(large), {.on_error = [&](const Error& error) {
+                   const std::lock_guard callback_lock(held);
+                   refused.set_value(error);
+                 }});
+  }
+  EXPECT_EQ(refused.get_future().get().code, Code::kTooLarge);
 }
 
 TEST(Client, CancelWithinACallbackStopsTheRest) {
