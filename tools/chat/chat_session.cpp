@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 
 #include "runtime/http/sse.hpp"
@@ -20,16 +21,37 @@ Duration since(Clock::time_point start) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
 }
 
+/// What a server may send instead of an answer's events is shown, so it is kept, but not all of it.
+constexpr std::size_t kRawMax = 64u << 10;
+
+/// The member, or null: a server may send anything, and rapidjson asserts on a wrong type.
+const rapidjson::Value* member(const rapidjson::Value* object, const char* name) {
+  if (object == nullptr || !object->IsObject()) return nullptr;
+  const auto at = object->FindMember(name);
+  return at == object->MemberEnd() ? nullptr : &at->value;
+}
+
+std::string text_in(const rapidjson::Value* value) {
+  if (value == nullptr || !value->IsString()) return {};
+  return {value->GetString(), value->GetStringLength()};
+}
+
 std::string error_in(const rapidjson::Value& document) {
-  if (!document.IsObject() || !document.HasMember("error")) return {};
-  const auto& error = document["error"];
-  if (!error.IsObject() || !error.HasMember("message") || !error["message"].IsString()) return {};
-  return error["message"].GetString();
+  return text_in(member(member(&document, "error"), "message"));
+}
+
+/// Why there is no answer, from a body that is not a stream.
+std::string refusal_in(const std::string& raw, int status) {
+  rapidjson::Document document;
+  document.Parse(raw.c_str());
+  std::string said = document.HasParseError() ? std::string() : error_in(document);
+  return said.empty() ? "status " + std::to_string(status) : said;
 }
 
 }  // namespace
 
-/// What the callbacks of the io thread leave for the waiting thread.
+/// What the callbacks of the io thread leave for the waiting thread. Shared with them: an
+/// interrupted ask() returns while one may still be under way.
 struct ChatSession::Progress {
   std::mutex mutex;
   std::condition_variable changed;
@@ -47,24 +69,19 @@ struct ChatSession::Progress {
     document.Parse(data.c_str());
     if (document.HasParseError()) return;
     if (std::string said = error_in(document); !said.empty()) failure = said;
-    if (!document.IsObject()) return;
-    if (document.HasMember("usage") && document["usage"].IsObject() &&
-        document["usage"].HasMember("completion_tokens")) {
-      tokens = document["usage"]["completion_tokens"].GetUint64();
-    }
-    if (!document.HasMember("choices") || !document["choices"].IsArray()) return;
-    for (const auto& choice : document["choices"].GetArray()) {
-      const auto delta = choice.FindMember("delta");
-      if (delta == choice.MemberEnd() || !delta->value.HasMember("content")) continue;
-      const auto& content = delta->value["content"];
-      if (content.IsString()) text.append(content.GetString(), content.GetStringLength());
+    const auto* used = member(member(&document, "usage"), "completion_tokens");
+    if (used != nullptr && used->IsUint64()) tokens = used->GetUint64();
+    const auto* choices = member(&document, "choices");
+    if (choices == nullptr || !choices->IsArray()) return;
+    for (const auto& choice : choices->GetArray()) {
+      text += text_in(member(member(&choice, "delta"), "content"));
     }
   }
 
   void on_data(std::string_view bytes) {
     const std::lock_guard lock(mutex);
     if (status != 200) {
-      raw.append(bytes);
+      raw.append(bytes.substr(0, kRawMax - raw.size()));
     } else if (auto events = parser.feed(bytes); events.ok()) {
       for (const auto& event : *events) take_event(event.data);
     } else {
@@ -115,24 +132,24 @@ Result<AnswerStats> ChatSession::ask(std::string text,
   request.path = "/v1/chat/completions";
   request.headers.emplace_back("content-type", "application/json");
   request.body = body();
-  Progress progress;
+  const auto progress = std::make_shared<Progress>();
   const auto start = Clock::now();
   const http::CallId call = client_.start(
       std::move(request), {.on_headers =
-                               [&](int status, const http::Headers&) {
-                                 const std::lock_guard lock(progress.mutex);
-                                 progress.status = status;
+                               [progress](int status, const http::Headers&) {
+                                 const std::lock_guard lock(progress->mutex);
+                                 progress->status = status;
                                },
-                           .on_data = [&](std::string_view bytes) { progress.on_data(bytes); },
-                           .on_end = [&] { progress.end({}); },
-                           .on_error = [&](const Error& error) { progress.end(error.message); }});
+                           .on_data = [progress](auto bytes) { progress->on_data(bytes); },
+                           .on_end = [progress] { progress->end({}); },
+                           .on_error = [progress](auto& error) { progress->end(error.message); }});
   AnswerStats stats;
   std::string answer;
-  std::unique_lock lock(progress.mutex);
+  std::unique_lock lock(progress->mutex);
   for (;;) {
-    progress.changed.wait_for(lock, std::chrono::milliseconds(50));
-    const bool ended = progress.ended;
-    const std::string piece = std::exchange(progress.text, {});
+    progress->changed.wait_for(lock, std::chrono::milliseconds(50));
+    const bool ended = progress->ended;
+    const std::string piece = std::exchange(progress->text, {});
     lock.unlock();
     if (!piece.empty() && answer.empty()) stats.first_token = since(start);
     answer += piece;
@@ -143,13 +160,10 @@ Result<AnswerStats> ChatSession::ask(std::string text,
     if (ended || stats.interrupted) break;
   }
   stats.total = since(start);
-  stats.tokens = progress.tokens;
-  std::string failure = progress.failure;
-  if (progress.ended && progress.status != 200 && failure.empty()) {
-    rapidjson::Document document;
-    document.Parse(progress.raw.c_str());
-    failure =
-        document.HasParseError() ? "status " + std::to_string(progress.status) : error_in(document);
+  stats.tokens = progress->tokens;
+  std::string failure = progress->failure;
+  if (progress->ended && progress->status != 200 && failure.empty()) {
+    failure = refusal_in(progress->raw, progress->status);
   }
   if (stats.interrupted || !failure.empty()) messages_.pop_back();
   if (!stats.interrupted && !failure.empty()) return Error{Code::kUnavailable, failure};

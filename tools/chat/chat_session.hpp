@@ -39,7 +39,6 @@ class ChatSession {
   /// Ends the answer that is under way, if one is.
   void interrupt() { interrupted_ = true; }
   void reset() { messages_.clear(); }
-  std::size_t turns() const { return messages_.size() / 2; }
 
  private:
   struct Progress;
