@@ -6,7 +6,8 @@
 // answer at all comes as status 0 with the reason.
 //
 // Threads: messages come on scheduler threads, bytes on the client's; one mutex keeps the book of
-// calls. Ownership: the actor system outlives the dialer, and the dialer ends its calls.
+// calls. Ownership: the actor system outlives the dialer, but is shut down before it goes; the
+// dialer ends its calls.
 #pragma once
 
 #include <map>
@@ -25,7 +26,7 @@ class Dialer {
   static constexpr std::size_t kErrorBodyMax = 64u << 10;
 
   Dialer(ActorSystem& system, http::Url server);
-  /// Not from an actor or a callback.
+  /// Requires: the system was shut down, so that no message is being handled.
   ~Dialer();
   Dialer(const Dialer&) = delete;
   Dialer& operator=(const Dialer&) = delete;

@@ -67,6 +67,7 @@ class Observer {
 };
 
 constexpr std::uint64_t kTrafficName = 1;
+constexpr Duration kEndWithin = seconds(5);
 
 /// Runs the plan to its end, or to Ctrl-C.
 Result<std::shared_ptr<const TrafficReport>> drive(const TrafficPlan& plan, const http::Url& server,
@@ -91,6 +92,8 @@ Result<std::shared_ptr<const TrafficReport>> drive(const TrafficPlan& plan, cons
   }
   if (isatty(STDERR_FILENO) != 0) std::fputs("\r\033[K", stderr);
   system.close_endpoint(watcher);
+  // Before the dialer and the observer go: closing an endpoint does not wait for what it handles.
+  TROUPE_TRY(system.shutdown(Duration(0), kEndWithin));
   auto report = observer.report();
   if (!report) return Error{Code::kInternal, "the load generator ended without a report"};
   return report;
