@@ -1,5 +1,6 @@
 #include "runtime/cluster/caf_link.hpp"
 
+#include <atomic>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/event_based_actor.hpp>
@@ -30,9 +31,8 @@ using WakeAtom = caf::atom_constant<caf::atom("wake")>;
 using LeaveAtom = caf::atom_constant<caf::atom("leave")>;
 
 constexpr Duration kDialMax = seconds(2);
-/// Of the last round trip to CAF's broker, and of closing(): a leave, that, and a margin.
+/// Of the last round trip to CAF's broker. CafLink::kCloseMax is a leave, that, and a margin.
 constexpr Duration kSettleMax = milliseconds(500);
-constexpr Duration kCloseMax = seconds(2);
 /// CAF ends a connection after this many of its heartbeats: the core has decided long before.
 constexpr std::int64_t kCafSilentIntervals = 12;
 
@@ -47,9 +47,14 @@ struct ForgetLogger {
 
 class LinkActor final : public caf::event_based_actor, public LinkTransport {
  public:
-  LinkActor(caf::actor_config& config, LinkWorker& worker, std::optional<ClusterAddress> join,
-            std::shared_ptr<std::promise<void>> gone)
-      : caf::event_based_actor(config), worker_(worker), join_(std::move(join)) {
+  LinkActor(caf::actor_config& config, std::shared_ptr<LinkWorker> worker,
+            std::optional<ClusterAddress> join, std::shared_ptr<std::promise<void>> gone,
+            std::shared_ptr<const std::atomic<bool>> left_behind)
+      : caf::event_based_actor(config),
+        kept_(std::move(worker)),
+        worker_(*kept_),
+        join_(std::move(join)),
+        left_behind_(std::move(left_behind)) {
     // The first one attached is called last: behind the death notice to CAF's broker, which must
     // not find it stopped (see end_if_left).
     attach_functor([gone] { gone->set_value(); });
@@ -63,6 +68,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
         .then([this](const caf::node_id&, caf::strong_actor_ptr& peer,
                      const std::set<std::string>&) { dialed(peer); },
               [this](caf::error& failure) {
+                if (*left_behind_) return quit();
                 worker_.dial_failed(*this, to_string(*join_) + ": " + system().render(failure));
                 arm();
               });
@@ -75,7 +81,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
   }
 
   void on_exit() override {
-    worker_.ended();
+    if (!*left_behind_) worker_.ended();
     peers_.clear();
     numbers_.clear();
   }
@@ -88,7 +94,9 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
     set_default_handler(caf::drop);
     wake();
     return {[this](const LinkBytes& message) { received(message); },
-            [this](FlushAtom) { worker_.flush(*this); },
+            [this](FlushAtom) {
+              if (!*left_behind_) worker_.flush(*this);
+            },
             [this](WakeAtom, Time::Underlying armed) {
               if (armed == armed_.value) wake();
             },
@@ -108,6 +116,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
   }
 
   void dialed(const caf::strong_actor_ptr& peer) {
+    if (*left_behind_) return quit();
     if (peer == nullptr) {
       worker_.dial_failed(*this, to_string(*join_) + " is no Troupe node");
     } else if (peer->node() == node()) {
@@ -119,6 +128,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
   }
 
   void received(const LinkBytes& message) {
+    if (*left_behind_) return quit();
     const auto& peer = current_sender();
     if (peer == nullptr || peer->node() == node()) return;
     worker_.received(*this, number(peer), message.bytes, message.more);
@@ -127,6 +137,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
   }
 
   void lost(const caf::down_msg& down) {
+    if (*left_behind_) return quit();
     const auto at = numbers_.find(down.source);
     if (at == numbers_.end()) return;
     const ConnectionId connection = at->second;
@@ -138,6 +149,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
   }
 
   void wake() {
+    if (*left_behind_) return quit();
     worker_.wake(*this);
     armed_ = Time();
     arm();
@@ -154,6 +166,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
   }
 
   void leave() {
+    if (*left_behind_) return quit();
     worker_.leave(*this);
     end_if_left();
   }
@@ -169,8 +182,11 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
               [this](caf::error&) { quit(); });
   }
 
+  const std::shared_ptr<LinkWorker> kept_;
   LinkWorker& worker_;
   const std::optional<ClusterAddress> join_;
+  /// The node goes without waiting on: what the worker uses (system, callbacks) is about to end.
+  const std::shared_ptr<const std::atomic<bool>> left_behind_;
   std::map<caf::actor_addr, ConnectionId> numbers_;
   std::map<ConnectionId, caf::actor> peers_;
   std::uint64_t last_number_ = 0;
@@ -184,6 +200,8 @@ struct CafLink::Running {
   std::mutex mutex;
   caf::actor actor;  ///< under the mutex; empty once it was told to leave
   std::future<void> gone;
+  std::shared_ptr<std::atomic<bool>> left_behind = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<LinkWorker> worker;  ///< for a last line in the log
 };
 
 CafLink::CafLink(Duration heartbeat)
@@ -204,7 +222,7 @@ void CafLink::configure(caf::actor_system_config& config) {
              std::vector<std::string>{"troupe-link-" + std::to_string(kLinkVersion)});
 }
 
-Status CafLink::start(CafHandle caf, LinkWorker& worker,
+Status CafLink::start(CafHandle caf, std::shared_ptr<LinkWorker> worker,
                       const std::optional<ClusterAddress>& listen,
                       const std::optional<ClusterAddress>& join) {
   const ForgetLogger at_the_end;
@@ -212,10 +230,11 @@ Status CafLink::start(CafHandle caf, LinkWorker& worker,
   caf.system->registry().erase(caf::atom("ConfigServ"));
   auto gone = std::make_shared<std::promise<void>>();
   running_->gone = gone->get_future();
+  running_->worker = worker;
   {
     std::lock_guard lock(running_->mutex);
-    running_->actor =
-        caf.system->spawn<LinkActor, caf::detached + caf::hidden>(worker, join, std::move(gone));
+    running_->actor = caf.system->spawn<LinkActor, caf::detached + caf::hidden>(
+        std::move(worker), join, std::move(gone), running_->left_behind);
   }
   if (!listen) return ok_status();
   const auto port =
@@ -241,7 +260,9 @@ void CafLink::closing() {
     caf::anon_send(running_->actor, LeaveAtom::value);
     running_->actor = nullptr;
   }
-  running_->gone.wait_for(chrono(kCloseMax));
+  if (running_->gone.wait_for(chrono(kCloseMax)) == std::future_status::ready) return;
+  *running_->left_behind = true;
+  running_->worker->left_behind();
 }
 
 }  // namespace troupe

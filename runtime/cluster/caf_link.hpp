@@ -21,15 +21,19 @@ namespace troupe {
 
 class CafLink final : public CafSetup {
  public:
+  static constexpr Duration kCloseMax = seconds(2);
+
   explicit CafLink(Duration heartbeat);
   ~CafLink() override;
 
   void configure(caf::actor_system_config& config) override;
-  /// Says goodbye to the peers and ends the actor, within a second. Repeated calls are harmless.
+  /// Says goodbye to the peers and ends the actor, within kCloseMax; an actor that hangs by then is
+  /// left behind with the worker, which it calls no more. Repeated calls are harmless.
   void closing() override;
 
-  /// Requires: the worker outlives the actor, that is, closing().
-  Status start(CafHandle caf, LinkWorker& worker, const std::optional<ClusterAddress>& listen,
+  /// The actor keeps the worker alive. Requires: what the worker uses lives until closing().
+  Status start(CafHandle caf, std::shared_ptr<LinkWorker> worker,
+               const std::optional<ClusterAddress>& listen,
                const std::optional<ClusterAddress>& join);
   std::uint16_t port() const { return port_; }
   /// There is something in the pipes.

@@ -32,10 +32,10 @@ Status ClusterLink::start(ActorSystem& system, const ActorRef& root) {
   MembershipCore::Args membership;
   membership.role = options_.listen ? MembershipCore::Role::kListens : MembershipCore::Role::kJoins;
   membership.self = options_.card;
-  worker_ = std::make_unique<LinkWorker>(system, options_.registry, options_.callbacks, membership,
+  worker_ = std::make_shared<LinkWorker>(system, options_.registry, options_.callbacks, membership,
                                          options_.queue_max);
   system.set_remote(this);
-  return caf_->start(system.caf(), *worker_, options_.listen, options_.join);
+  return caf_->start(system.caf(), worker_, options_.listen, options_.join);
 }
 
 std::uint16_t ClusterLink::port() const {

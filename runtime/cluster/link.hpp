@@ -79,7 +79,7 @@ class ClusterLink final : public RemoteRouter {
  private:
   ClusterOptions options_;
   std::unique_ptr<CafLink> caf_;
-  std::unique_ptr<LinkWorker> worker_;
+  std::shared_ptr<LinkWorker> worker_;  ///< the link's thread holds it too
 };
 
 }  // namespace troupe

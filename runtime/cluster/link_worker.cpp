@@ -80,6 +80,12 @@ std::vector<PeerStatus> LinkWorker::peers() const {
   return status_;
 }
 
+void LinkWorker::left_behind() const {
+  if (callbacks_.log) {
+    callbacks_.log(true, "the link's thread did not end in time and is left behind");
+  }
+}
+
 // --- the link's thread ---
 
 void LinkWorker::connected(LinkTransport& transport, ConnectionId connection) {

@@ -49,7 +49,7 @@ struct LinkCallbacks {
 
 class LinkWorker {
  public:
-  /// Requires: all of it outlives the worker.
+  /// Requires: `system` and what the callbacks use outlive the link's thread, or left_behind().
   LinkWorker(ActorSystem& system, const MessageRegistry& registry, LinkCallbacks callbacks,
              const MembershipCore::Args& membership, Bytes queue_max);
 
@@ -58,6 +58,8 @@ class LinkWorker {
   [[nodiscard]] bool watch(const ActorRef& watcher, const ActorRef& target);
   [[nodiscard]] bool unwatch(const ActorRef& watcher, const ActorRef& target);
   std::vector<PeerStatus> peers() const;
+  /// The link's thread did not end in time and calls the worker no more; says so in the log.
+  void left_behind() const;
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
   // The link's thread.
@@ -104,7 +106,7 @@ class LinkWorker {
   void publish_status();
 
   ActorSystem& system_;
-  const MessageRegistry& registry_;
+  const MessageRegistry registry_;
   const LinkCallbacks callbacks_;
   const NodeId self_;
   const std::size_t queue_max_;
