@@ -47,9 +47,11 @@ Result<ClusterAddress> parse_cluster_address(std::string_view what, std::string_
   ClusterAddress address{numeric(text.substr(0, colon)), static_cast<std::uint16_t>(*port)};
   if (address.host.empty()) {
     return Error{Code::kInvalid, std::string(what) +
-                                     " must be a loopback address (127.0.0.1, localhost, [::1]) "
-                                     "until TLS arrives, found \"" +
-                                     std::string(text) + "\""};
+                                     ": expected a loopback host (127.0.0.1, localhost, [::1]), "
+                                     "found \"" +
+                                     std::string(text) +
+                                     "\"; nodes on several machines need TLS, which a later "
+                                     "version brings"};
   }
   return address;
 }

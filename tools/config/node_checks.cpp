@@ -1,8 +1,5 @@
 // Rules between the keys of a node.
-#include <charconv>
-#include <optional>
-#include <string_view>
-
+#include "runtime/cluster/address.hpp"
 #include "tools/config/node_schema.hpp"
 #include "tools/config/scalar.hpp"
 
@@ -14,26 +11,14 @@ Error refused(std::string message) {
   return {Code::kInvalid, std::move(message)};
 }
 
-std::optional<int> port_of(std::string_view text) {
-  int port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  const bool is_whole = error == std::errc{} && end == text.data() + text.size();
-  return is_whole && port > 0 && port <= 65535 ? std::optional(port) : std::nullopt;
-}
-
-// Links between nodes are plain TCP for now, so they must not leave the machine.
-Status check_cluster_address(std::string_view key, const std::string& address) {
-  if (address.empty()) return ok_status();
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos || !port_of(std::string_view(address).substr(colon + 1))) {
-    return refused(std::string(key) + ": expected HOST:PORT such as 127.0.0.1:9000, found " +
-                   in_quotes(address));
+Status check_cluster_addresses(const NodeSection& node) {
+  if (!node.cluster_listen.empty()) {
+    TROUPE_TRY(parse_cluster_address("node.cluster_listen", node.cluster_listen));
   }
-  const std::string_view host = std::string_view(address).substr(0, colon);
-  if (host == "127.0.0.1" || host == "localhost" || host == "[::1]") return ok_status();
-  return refused(std::string(key) + ": expected a loopback host (127.0.0.1, localhost, [::1]), " +
-                 "found " + in_quotes(address) +
-                 "; nodes on several machines need TLS, which a later version brings");
+  if (node.join.empty()) return ok_status();
+  TROUPE_TRY_ASSIGN(const ClusterAddress peer, parse_cluster_address("node.join", node.join));
+  if (peer.port != 0) return ok_status();
+  return refused("node.join: expected the port of a node, found 0 in " + in_quotes(node.join));
 }
 
 }  // namespace
@@ -45,8 +30,7 @@ Status check_node_config(const NodeConfig& config) {
     return refused("node.admin_port: expected another port than node.port, found both at " +
                    std::to_string(node.port) + "; 0 turns the admin port off");
   }
-  TROUPE_TRY(check_cluster_address("node.join", node.join));
-  TROUPE_TRY(check_cluster_address("node.cluster_listen", node.cluster_listen));
+  TROUPE_TRY(check_cluster_addresses(node));
   const EngineSection& engine = config.engine;
   if (engine.max_num_batched_tokens < engine.max_num_seqs) {
     return refused("engine.max_num_batched_tokens: expected at least engine.max_num_seqs (" +

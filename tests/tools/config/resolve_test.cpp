@@ -82,6 +82,9 @@ TEST(Resolve, RulesBetweenKeys) {
   expect_part(refusal("node: {cluster_listen: \"0.0.0.0:9000\"}\n"), "expected a loopback host");
   expect_part(refusal("node: {cluster_listen: \"127.0.0.1\"}\n"), "expected HOST:PORT");
   EXPECT_TRUE(load("node: {join: \"localhost:9000\", cluster_listen: \"[::1]:9001\"}\n").ok());
+  expect_part(refusal("node: {join: \"localhost:0\"}\n"), "node.join: expected the port of a node");
+  EXPECT_TRUE(load("node: {cluster_listen: \"127.8.8.8:0\"}\n").ok());
+  expect_part(refusal("engine: {threads: 257}\n"), "from 0 to 256");
   expect_part(refusal("engine: {device: scripted}\n"), "scripted.directory: expected a folder");
   expect_part(refusal("engine: {max_num_batched_tokens: 8}\n"), "at least engine.max_num_seqs");
   expect_part(refusal("engine: {batch_invariant: false}\n"), "batch_invariant: expected true");
