@@ -13,10 +13,11 @@ void ScriptModel::begin(Player& player, const StepRow& row) {
   player = Player{};
   player.script = load_script(directory_, row.script, encode_);
   if (!player.script.ok()) return;
-  // A row that was preempted goes on behind what it has given.
+  // A row that was preempted goes on behind what it has given. Empty chunks before that have been
+  // waited for, those that follow (or that begin a script) have not.
   std::uint32_t skip = row.generated;
   const auto& chunks = player.script->chunks;
-  while (player.chunk < chunks.size() && skip >= chunks[player.chunk].tokens.size()) {
+  while (skip > 0 && player.chunk < chunks.size() && skip >= chunks[player.chunk].tokens.size()) {
     skip -= static_cast<std::uint32_t>(chunks[player.chunk++].tokens.size());
   }
   player.token = skip;

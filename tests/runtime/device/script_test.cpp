@@ -107,6 +107,14 @@ TEST_F(ScriptModelTest, ChunksComeAfterTheirDelays) {
   EXPECT_EQ(now - start, milliseconds(12));
 }
 
+TEST_F(ScriptModelTest, AnEmptyChunkAtTheBeginningDelaysTheNext) {
+  script("a", R"({"chunks":[{"text":"","delay_ms":12},{"text":"x"}]})");
+  const Time start = now;
+  auto tokens = step(plan("a", true)).result->rows[0].tokens;
+  while (tokens.empty()) tokens = step(plan("a", false)).result->rows[0].tokens;
+  EXPECT_EQ(now - start, milliseconds(12));
+}
+
 TEST_F(ScriptModelTest, LongChunksTakeSeveralStepsWithoutDelay) {
   script("a", R"({"chunks":[{"text":")" + std::string(200, 'z') + R"("}]})");
   std::size_t total = 0, steps = 0;
