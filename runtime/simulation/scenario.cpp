@@ -1,5 +1,6 @@
 #include "runtime/simulation/scenario.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -59,7 +60,22 @@ std::optional<FaultKind> kill_kind(const std::string& who) {
   return std::nullopt;
 }
 
-Result<Fault> read_fault(const std::string& file, const YAML::Node& node) {
+/// A drop of nothing would look like a fault that the cluster survived.
+void read_drop(YamlMap& map, Fault& fault, const MessageNames& droppable) {
+  fault.kind = FaultKind::kDrop;
+  fault.until = seconds(1'000'000'000);
+  map.get("from_ms", fault.at);
+  map.get("until_ms", fault.until);
+  map.get("share", fault.share, 0, 1);
+  if (!map.has("share")) map.fail("share", "it is needed: which part is lost, from 0 to 1");
+  if (std::find(droppable.begin(), droppable.end(), fault.message) != droppable.end()) return;
+  std::string problem = "no message " + fault.message + " travels between nodes; these do:";
+  for (const auto& name : droppable) problem += " " + name;
+  map.fail("drop", problem);
+}
+
+Result<Fault> read_fault(const std::string& file, const YAML::Node& node,
+                         const MessageNames& droppable) {
   YamlMap map(file, node, "faults");
   Fault fault;
   std::string victim;
@@ -73,11 +89,7 @@ Result<Fault> read_fault(const std::string& file, const YAML::Node& node) {
     if (!kind) map.fail("kill", "one of rank, gateway, streams, request is expected");
     fault.kind = kind.value_or(FaultKind::kKillRank);
   } else {
-    fault.kind = FaultKind::kDrop;
-    fault.until = seconds(1'000'000'000);
-    map.get("from_ms", fault.at);
-    map.get("until_ms", fault.until);
-    map.get("share", fault.share, 0, 1);
+    read_drop(map, fault, droppable);
   }
   TROUPE_TRY(map.finish());
   return fault;
@@ -100,7 +112,8 @@ Status read_expectations(const std::string& file, const YAML::Node& node, Expect
   return map.finish();
 }
 
-Result<Scenario> read_scenario(const std::string& file, const YAML::Node& root) {
+Result<Scenario> read_scenario(const std::string& file, const YAML::Node& root,
+                               const MessageNames& droppable) {
   YamlMap map(file, root, "scenario");
   Scenario scenario;
   map.get("name", scenario.name);
@@ -113,7 +126,7 @@ Result<Scenario> read_scenario(const std::string& file, const YAML::Node& root) 
   if (faults && !faults.IsSequence()) map.fail("faults", "a list is expected");
   if (faults && faults.IsSequence()) {
     for (const auto& node : faults) {
-      TROUPE_TRY_ASSIGN(auto fault, read_fault(file, node));
+      TROUPE_TRY_ASSIGN(auto fault, read_fault(file, node, droppable));
       scenario.faults.push_back(std::move(fault));
     }
   }
@@ -123,21 +136,22 @@ Result<Scenario> read_scenario(const std::string& file, const YAML::Node& root) 
 
 }  // namespace
 
-Result<Scenario> parse_scenario(std::string_view text, const std::string& file) {
+Result<Scenario> parse_scenario(std::string_view text, const std::string& file,
+                                const MessageNames& droppable) {
   try {
-    return read_scenario(file, YAML::Load(std::string(text)));
+    return read_scenario(file, YAML::Load(std::string(text)), droppable);
   } catch (const YAML::Exception& failure) {
     return Error{Code::kInvalid,
                  file + ":" + std::to_string(failure.mark.line + 1) + ": not YAML: " + failure.msg};
   }
 }
 
-Result<Scenario> load_scenario(const std::string& file) {
+Result<Scenario> load_scenario(const std::string& file, const MessageNames& droppable) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return Error{Code::kNotFound, "there is no file " + file};
   std::ostringstream text;
   text << stream.rdbuf();
-  return parse_scenario(text.str(), file);
+  return parse_scenario(text.str(), file, droppable);
 }
 
 }  // namespace troupe

@@ -12,9 +12,10 @@
 //     - {from_ms: 0, until_ms: 5000, drop: submit_row, share: 0.01}   # messages between nodes
 //   expect:   {ok_min: 1500, failed_max: 200, cancelled_min: 10, …}
 //
-// Every key is optional. Unknown keys, wrong types and values out of range are refused with
-// file:line. What every run must keep (one outcome a request, nothing held at the end, no orphaned
-// block) is not written here: the runner checks it always.
+// Every key is optional, but for the share of a drop. Unknown messages, unknown keys, wrong types
+// and values out of range are refused with file:line. What every run must keep (one outcome a
+// request, nothing held at the end, no orphaned block) is not written here: the runner checks it
+// always.
 #pragma once
 
 #include <cstdint>
@@ -98,8 +99,12 @@ struct Scenario {
   Expectations expect;
 };
 
+/// Names of the messages that a fault may drop: those that travel between nodes.
+using MessageNames = std::vector<std::string>;
+
 /// `file` is for messages only.
-Result<Scenario> parse_scenario(std::string_view text, const std::string& file);
-Result<Scenario> load_scenario(const std::string& file);
+Result<Scenario> parse_scenario(std::string_view text, const std::string& file,
+                                const MessageNames& droppable);
+Result<Scenario> load_scenario(const std::string& file, const MessageNames& droppable);
 
 }  // namespace troupe

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/node/wire_messages.hpp"
 #include "runtime/device/simulated_model.hpp"
 #include "tools/simulate/simulated_recipe.hpp"
 
@@ -48,6 +49,13 @@ Result<TrafficPlan> traffic_plan(const Scenario& scenario) {
   TROUPE_TRY_ASSIGN(plan.slo, parse_slo(load.goodput));
   TROUPE_TRY(check_plan(plan));
   return plan;
+}
+
+MessageNames wire_message_names() {
+  MessageNames names;
+  const MessageRegistry registry = wire_messages();
+  for (const MessageType* type : registry.all()) names.emplace_back(type->info.name);
+  return names;
 }
 
 Result<std::unique_ptr<SimulatedCluster>> SimulatedCluster::make(const Scenario& scenario,

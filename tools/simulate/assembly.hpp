@@ -26,6 +26,9 @@ namespace troupe {
 using MakeWorld = std::function<std::unique_ptr<World>(WorldOptions)>;
 std::unique_ptr<World> heap_world(WorldOptions options);
 
+/// What a scenario may drop: all that travels between nodes.
+MessageNames wire_message_names();
+
 class SimulatedCluster {
  public:
   /// What faults have really hit.

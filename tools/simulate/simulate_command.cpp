@@ -76,7 +76,10 @@ ReportLines simulation_lines(SimulatedCluster& cluster, const SimulateSettings& 
   }
   const std::string beyond = cluster.cost_model().extrapolation();
   if (!beyond.empty()) lines.emplace_back("EXTRAPOLATION", beyond);
-  lines.emplace_back("Links", "1 us within a node, 50 us between nodes (placeholders)");
+  const LatencyModel links;  // the cluster's: it sets none of its own
+  lines.emplace_back("Links",
+                     format("%.0f us within a node, %.0f us between nodes (placeholders)",
+                            links.local.milliseconds() * 1000, links.remote.milliseconds() * 1000));
   return lines;
 }
 

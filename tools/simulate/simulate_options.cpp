@@ -1,6 +1,7 @@
 #include "tools/simulate/simulate_options.hpp"
 
 #include "tools/node/node_options.hpp"
+#include "tools/simulate/assembly.hpp"
 
 namespace troupe {
 
@@ -112,7 +113,7 @@ Status SimulateOptions::take_config(SimulateSettings& settings) const {
 Result<SimulateSettings> SimulateOptions::load() const {
   SimulateSettings settings;
   if (!scenario_file_.empty()) {
-    TROUPE_TRY_ASSIGN(settings.scenario, load_scenario(scenario_file_));
+    TROUPE_TRY_ASSIGN(settings.scenario, load_scenario(scenario_file_, wire_message_names()));
   }
   if (!config_file_.empty()) TROUPE_TRY(take_config(settings));
   for (const auto& copy : copies_) copy(settings.scenario);
