@@ -46,12 +46,6 @@ Status parse_authority(std::string_view text, std::string_view authority, Url& u
   return ok_status();
 }
 
-int hex_value(char c) {
-  if (is_digit(c)) return c - '0';
-  const char lower = to_lower(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 }  // namespace
 
 Result<Url> parse_url(std::string_view text) {
@@ -74,24 +68,6 @@ Result<Url> parse_url(std::string_view text) {
   if (target.starts_with('/')) url.target.clear();
   url.target.append(target);
   return url;
-}
-
-Result<std::string> percent_decode(std::string_view text) {
-  std::string plain;
-  plain.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += text[i];
-      continue;
-    }
-    const bool whole = i + 2 < text.size();
-    const int high = whole ? hex_value(text[i + 1]) : -1;
-    const int low = whole ? hex_value(text[i + 2]) : -1;
-    if (high < 0 || low < 0) return Error{Code::kInvalid, "a % is not followed by two hex digits"};
-    plain += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return plain;
 }
 
 }  // namespace troupe::http

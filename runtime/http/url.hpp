@@ -21,7 +21,4 @@ struct Url {
 /// "http://host[:port][/path][?query]"; a fragment is dropped.
 Result<Url> parse_url(std::string_view text);
 
-/// "%2F" → "/". Fails on an incomplete escape.
-Result<std::string> percent_decode(std::string_view text);
-
 }  // namespace troupe::http

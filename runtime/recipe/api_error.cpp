@@ -68,11 +68,6 @@ ApiError model_not_found(std::string_view model) {
               "' does not exist. GET /v1/models lists those that do."};
 }
 
-ApiError invalid_api_key() {
-  return {401, kInvalidRequest, "", "invalid_api_key",
-          "The API key is missing or wrong. Send it as 'Authorization: Bearer KEY'."};
-}
-
 ApiError api_error_of(const Error& error) {
   const Mapping mapping = mapping_of(error.code);
   std::string message = error.message;

@@ -32,8 +32,6 @@ ApiError context_length_exceeded(std::uint64_t prompt_tokens, std::uint64_t outp
                                  std::uint64_t context_tokens);
 /// 404 with code "model_not_found".
 ApiError model_not_found(std::string_view model);
-/// 401 with code "invalid_api_key".
-ApiError invalid_api_key();
 /// Any other failure by its code. What becomes a 500 keeps its details (paths, assertions) to
 /// itself: they belong into the log.
 ApiError api_error_of(const Error& error);

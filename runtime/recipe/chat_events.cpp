@@ -153,10 +153,4 @@ std::string models_body(std::span<const ModelEntry> models) {
   return json.take();
 }
 
-std::string model_body(const ModelEntry& model) {
-  JsonWriter json;
-  write_model(json, model);
-  return json.take();
-}
-
 }  // namespace troupe

@@ -73,8 +73,6 @@ class ChatEvents {
   std::string finish_chunk(FinishReason reason) const;
   std::string usage_chunk(const Usage& usage) const;
   static std::string_view done() { return "data: [DONE]\n\n"; }
-  /// A comment that keeps proxies from closing a quiet stream.
-  static std::string_view keep_alive() { return ": ping\n\n"; }
   static std::string error_event(const ApiError& error);
 
   /// The whole answer as one body, for stream=false.
@@ -87,8 +85,7 @@ class ChatEvents {
   Identity identity_;
 };
 
-/// GET /v1/models and GET /v1/models/{id}.
+/// GET /v1/models.
 std::string models_body(std::span<const ModelEntry> models);
-std::string model_body(const ModelEntry& model);
 
 }  // namespace troupe

@@ -57,11 +57,5 @@ TEST(Url, ErrorsSayWhatToDo) {
   }
 }
 
-TEST(Url, PercentDecoding) {
-  EXPECT_EQ(percent_decode("a%2Fb%20").value(), "a/b ");
-  EXPECT_EQ(percent_decode("%e4%BD").value(), "\xe4\xbd");
-  for (const char* bad : {"%", "%2", "a%zz", "%2g"}) EXPECT_FALSE(percent_decode(bad).ok()) << bad;
-}
-
 }  // namespace
 }  // namespace troupe::http

@@ -90,7 +90,6 @@ TEST(ChatEvents, models_are_listed) {
   const std::string one = R"({"id":"smollm2","object":"model","created":5,"owned_by":"troupe",)"
                           R"("max_model_len":8192})";
   EXPECT_EQ(models_body(models), R"({"object":"list","data":[)" + one + "]}");
-  EXPECT_EQ(model_body(models[0]), one);
 }
 
 TEST(JsonWriter, numbers_that_json_lacks_are_null) {
