@@ -20,8 +20,8 @@ Status allow_connections(std::size_t connections) {
   }
   if (limit.rlim_cur >= wanted) return ok_status();
   limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur == wanted) return ok_status();
+  const bool raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
+  if (raised && limit.rlim_cur == wanted) return ok_status();
   return Error{Code::kInvalid, std::to_string(connections) +
                                    " connections (--max-connections) need " +
                                    std::to_string(wanted) + " open files, and the system allows " +

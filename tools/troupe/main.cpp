@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kAbout =
     "Troupe serves large language models on actors.\n\n"
-    "Every flag can also come from the environment (--port is TROUPE_PORT).";
+    "Every flag of `troupe node` can also come from the environment (--port is TROUPE_PORT).";
 
 void add_commands(troupe::cli::Command& program) {
 #if TROUPE_WITH_CAF
