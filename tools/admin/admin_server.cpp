@@ -33,8 +33,14 @@ http::Response error_answer(int status, std::string code, std::string message) {
   return json_response(status, error_body(error));
 }
 
+/// The server's advice names the flag of the HTTP port.
 Error about_port(const Error& error) {
-  return {error.code, "admin port: " + error.message + " (--admin-port; 0 turns it off)"};
+  constexpr std::string_view kFlag = "--port";
+  std::string text = error.message;
+  if (const auto at = text.find(kFlag); at != std::string::npos) {
+    text.replace(at, kFlag.size(), "--admin-port");
+  }
+  return {error.code, "admin port: " + text + " (--admin-port 0 turns it off)"};
 }
 
 /// "7f3a…-2": id and life, fit for a path.
