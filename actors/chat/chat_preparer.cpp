@@ -69,7 +69,7 @@ Result<Prepared> ChatPreparer::prepare(const HttpArrived& arrived, RequestId id)
   if (!segments.ok()) return refusal(api_error_of(segments.error()));
   TROUPE_TRY_ASSIGN(auto prompt, model->tokenizer->encode(*segments));
   const std::uint64_t wanted = chat.tokens_max.value_or(1);
-  if (prompt.size() + 1 > model->context) {
+  if (prompt.size() + wanted > model->context) {
     return refusal(context_length_exceeded(prompt.size(), wanted, model->context));
   }
   Prepared prepared;

@@ -1,5 +1,5 @@
-// What one CPU engine takes at most: the same for the configuration, which refuses more with its key,
-// and for the model, whose threads and working memory it bounds.
+// What one CPU engine takes at most: the same for the configuration, which refuses more with its
+// key, and for the model, whose threads and working memory it bounds.
 #pragma once
 
 #include <cstdint>

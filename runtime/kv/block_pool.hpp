@@ -1,8 +1,8 @@
 // The KV blocks of one rank: a bounded pool of ids.
 //
-// A block is 128 tokens of keys and values of all layers (device.hpp, kKvBlockTokens). The pool hands
-// out ids; the bytes live in the device. Who holds a block returns it once: the pool asserts that
-// no block is returned twice or invented.
+// A block is 128 tokens of keys and values of all layers (device.hpp, kKvBlockTokens). The pool
+// hands out ids; the bytes live in the device. Who holds a block returns it once: the pool asserts
+// that no block is returned twice or invented.
 //
 // Invariants: (1) free + held == capacity; (2) an id is held by at most one holder; (3) ids are
 // given out lowest first, so that runs repeat.

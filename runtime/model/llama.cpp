@@ -3,23 +3,20 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/engine_limits.hpp"
 #include "runtime/model/llama_forward.hpp"
 
 namespace troupe {
 namespace {
 
-constexpr std::uint32_t kThreadsMax = 256;
-constexpr std::uint32_t kBatchTokensMax = 65536;
-
 Status check_options(const LlamaOptions& options) {
-  if (options.threads == 0 || options.threads > kThreadsMax) {
-    return Error{Code::kInvalid, "threads must be 1 to " + std::to_string(kThreadsMax) + ", not " +
-                                     std::to_string(options.threads)};
+  if (options.threads == 0 || options.threads > kCpuThreadsMax) {
+    return Error{Code::kInvalid, "threads must be 1 to " + std::to_string(kCpuThreadsMax) +
+                                     ", not " + std::to_string(options.threads)};
   }
-  if (options.max_batch_tokens == 0 || options.max_batch_tokens > kBatchTokensMax) {
-    return Error{Code::kInvalid, "max_batch_tokens must be 1 to " +
-                                     std::to_string(kBatchTokensMax) + ", not " +
-                                     std::to_string(options.max_batch_tokens)};
+  if (options.max_batch_tokens == 0 || options.max_batch_tokens > kStepTokensMax) {
+    return Error{Code::kInvalid, "max_batch_tokens must be 1 to " + std::to_string(kStepTokensMax) +
+                                     ", not " + std::to_string(options.max_batch_tokens)};
   }
   return ok_status();
 }

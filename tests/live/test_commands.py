@@ -205,8 +205,9 @@ class LocalTest(CommandTest):
         self.assertNotEqual(one["simulation"]["Trace hash"], other["simulation"]["Trace hash"])
         self.assertEqual(one["e2el_ms"], two["e2el_ms"])
 
-    def test_simulate_without_load_says_what_to_give(self):
-        self.assertIn("concurrency", self.fail_with(2, "simulate", "--num-requests", "50"))
+    def test_simulate_without_load_runs_one_at_a_time(self):
+        alone = json.loads(self.succeed("simulate", "--num-requests", "5", "--json").stdout)
+        self.assertEqual(alone["concurrency_peak"], 1)
 
     def test_model_list_and_show(self):
         listed = self.succeed("model", "list").stdout

@@ -146,7 +146,12 @@ Result<LoadedModel> load_model_file(const config::NodeConfig& config) {
   const std::string wanted = config.model.path.empty() ? "smollm2" : config.model.path;
   TROUPE_TRY_ASSIGN(const std::string path, model_path(wanted));
   LoadedModel loaded;
-  TROUPE_TRY_ASSIGN(loaded.file, GgufFile::open(path));
+  auto file = GgufFile::open(path);
+  if (!file.ok()) {
+    return Error{file.error().code,
+                 file.error().message + "; choose another with --model (troupe model list)"};
+  }
+  loaded.file = std::move(*file);
   TROUPE_TRY_ASSIGN(loaded.config, read_llama_config(*loaded.file));
   TROUPE_TRY_ASSIGN(auto vocabulary, vocabulary_of(*loaded.file));
   TROUPE_TRY_ASSIGN(loaded.served.tokenizer, BpeTokenizer::build(std::move(vocabulary)));

@@ -120,6 +120,8 @@ Result<SimulateSettings> SimulateOptions::load() const {
   Scenario& scenario = settings.scenario;
   if (scenario_file_.empty() || seed_option_->given()) scenario.seed = seed_;
   scenario.explore_ties = scenario.explore_ties || explore_;
+  Workload& load = scenario.workload;
+  if (load.concurrency == 0 && load.request_rate == 0) load.concurrency = 1;  // as traffic does
   return settings;
 }
 
