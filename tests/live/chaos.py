@@ -134,6 +134,10 @@ def main():
             one.wait_until(
                 lambda: "blocks=0/" in one.get("/admin/actors/" + rank, port=one.admin_port)[1],
                 5, "blocks released at the second process")
+            metrics = one.get("/metrics", port=one.admin_port)[1]
+            orphaned = [line for line in metrics.splitlines()
+                        if line.startswith("troupe_kv_blocks_orphaned")]
+            assert all(float(line.rsplit(" ", 1)[1]) == 0 for line in orphaned), orphaned
         after = [one.rss_mib() for one in nodes]
         print("outcomes:", dict(sorted(counts.items())))
         print("memory MiB before and after:", [round(x) for x in before], [round(x) for x in after])
