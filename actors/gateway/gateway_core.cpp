@@ -84,7 +84,7 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
     return refuse(arrived, Code::kUnavailable, "the server is draining; try another", out);
   }
   if (ranks_.size() == 0) {
-    return refuse(arrived, Code::kUnavailable, "no rank has joined yet; try again", out);
+    return refuse(arrived, Code::kUnavailable, "no rank is up; try again", out);
   }
   if (!streams_) {
     return refuse(arrived, Code::kUnavailable, "the stream table starts anew; try again", out);
@@ -167,8 +167,13 @@ void GatewayCore::on(const Undeliverable&, Context&, Effects&) {
   // A session that has ended; its request hears of it.
 }
 
-void GatewayCore::on(const Drain&, Context&, Effects& out) {
+void GatewayCore::on(const Drain& drain, Context&, Effects& out) {
   draining_ = true;
+  if (drain.within <= Duration()) {
+    for (const auto& [id, live] : live_) {
+      out.send(live.ref, make_message<Drain>(Duration()));
+    }
+  }
   if (by_ref_.empty()) out.stop("drained");
 }
 

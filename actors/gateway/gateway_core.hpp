@@ -9,7 +9,8 @@
 // Invariants
 // 1. At most `requests_max` requests live at once; more get 503 with Retry-After at once.
 // 2. A request is a child: its end, for any reason, ends its load and its entry here.
-// 3. /ready is 200 only while a rank is known and nothing drains; /live is 200 while this answers.
+// 3. A Drain refuses new requests; one without time left also ends those that are under way.
+// 4. /ready is 200 only while a rank is known and nothing drains; /live is 200 while this answers.
 #pragma once
 
 #include <map>

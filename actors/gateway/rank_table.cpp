@@ -21,7 +21,7 @@ bool RankTable::serves(std::string_view model) const {
 }
 
 Result<ActorRef> RankTable::place(const ActorRef& owner, std::string_view model) {
-  if (ranks_.empty()) return Error{Code::kUnavailable, "no rank has joined yet; try again"};
+  if (ranks_.empty()) return Error{Code::kUnavailable, "no rank is up; try again"};
   Rank* best = nullptr;
   bool served = false;
   for (auto& [ref, rank] : ranks_) {

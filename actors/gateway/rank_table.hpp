@@ -23,7 +23,7 @@ class RankTable {
 
   bool serves(std::string_view model) const;
   /// A rank for `owner`'s request, whose load it counts until release(owner). Errors: kNotFound (no
-  /// rank serves the model), kUnavailable (all are full, or none has joined yet).
+  /// rank serves the model), kUnavailable (all are full, or none is up).
   Result<ActorRef> place(const ActorRef& owner, std::string_view model);
   void release(const ActorRef& owner);
 

@@ -6,7 +6,8 @@ namespace troupe {
 
 namespace {
 constexpr std::uint32_t kRestartTimer = 1;  // the key is the child's index
-constexpr std::uint32_t kDrainTimer = 2;
+constexpr std::uint32_t kCancelTimer = 2;
+constexpr std::uint32_t kDrainTimer = 3;
 }  // namespace
 
 NodeCore::NodeCore(const Args& args) : args_(args) {
@@ -144,6 +145,7 @@ void NodeCore::on(const Down& down, Context& context, Effects& out) {
 }
 
 void NodeCore::on(const TimerFired& fired, Context& context, Effects& out) {
+  if (fired.tag.kind == kCancelTimer) return cancel_all(context, out);
   if (fired.tag.kind == kDrainTimer) return out.stop("the drain's time is over");
   Child& child = children_.at(fired.tag.key);
   if (!draining_ && !child.alive) start(child, context, out);
@@ -152,9 +154,17 @@ void NodeCore::on(const TimerFired& fired, Context& context, Effects& out) {
 void NodeCore::on(const Drain& drain, Context& context, Effects& out) {
   if (draining_) return;
   draining_ = true;
-  if (drain.within > Duration()) out.timer({kDrainTimer, 0}, context.now + drain.within);
+  out.timer({kCancelTimer, 0}, context.now + drain.within - kDrainEnd);
   drain_within_ = drain.within;
   drain_next(out);
+}
+
+void NodeCore::cancel_all(Context& context, Effects& out) {
+  const Child* gateway = find(Role::kGateway);
+  if (gateway != nullptr && gateway->alive) {
+    out.send(gateway->ref, make_message<Drain>(Duration()));
+  }
+  out.timer({kDrainTimer, 0}, context.now + kDrainEnd);
 }
 
 void NodeCore::drain_next(Effects& out) {

@@ -4,7 +4,8 @@
 // the front (HTTP endpoint or traffic core) of every life of the gateway.
 //
 // Drain: the gateway first (it refuses, and finishes its requests), then stream table and ranks,
-// then itself; what is left when its time is over ends with it.
+// then itself. kDrainEnd before its time is over what still runs is cancelled, so that each client
+// hears of it; what is left after that ends with the node.
 //
 // Invariants: (1) a child that ends outside a drain, for any reason, is started again after its
 // rule's back-off, as a new life; (2) a gateway life knows all ranks and the stream table's current
@@ -40,6 +41,8 @@ class NodeCore {
     RestartRule restart;
   };
   static constexpr const char* kKind = "node";
+  /// What cancelled requests get to write their ends. Whoever grants clients a time adds it.
+  static constexpr Duration kDrainEnd = seconds(1);
   /// The name of every node's root actor (ActorSystem::spawn_root, World::spawn_root).
   static constexpr std::uint64_t kName = 1;
 
@@ -74,6 +77,7 @@ class NodeCore {
   RankJoined introduction(const Child& child) const;
   ActorRef start_child(Child& child, Context& context, Effects& out);
   Child* find(Role role);
+  void cancel_all(Context& context, Effects& out);
   void drain_next(Effects& out);
 
   Args args_;

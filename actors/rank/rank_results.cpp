@@ -102,6 +102,9 @@ void RankCore::post_process(std::uint64_t step, std::vector<Fresh> fresh, Contex
   double tokens = 0;
   for (auto& one : fresh) {
     RankRow* row = find(one.tokens.request);
+    if (row != nullptr && one.tokens.first == 0 && !one.tokens.tokens.empty()) {
+      out.count("vllm:prompt_tokens_total", row->submitted.prompt_length);
+    }
     if (row != nullptr && one.tokens.finish != Finish::kNone) observe_end(*row, context, out);
     tokens += static_cast<double>(one.tokens.tokens.size());
     TokenBatch& batch = batches[one.streams];
@@ -122,7 +125,6 @@ void RankCore::post_process(std::uint64_t step, std::vector<Fresh> fresh, Contex
 }
 
 void RankCore::observe_end(const RankRow& row, Context& context, Effects& out) {
-  out.count("vllm:prompt_tokens_total", row.submitted.prompt_length);
   if (row.first_token_at == Time()) return;
   out.observe("vllm:request_prefill_time_seconds",
               (row.first_token_at - row.admitted_at).seconds());

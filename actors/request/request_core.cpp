@@ -93,6 +93,13 @@ void RequestCore::on(const CancelRequest& cancel, Context& context, Effects& out
   fail(Code::kCancelled, "the request was cancelled: " + cancel.why, context, out);
 }
 
+void RequestCore::on(const Drain& drain, Context& context, Effects& out) {
+  // A drain waits for requests, until it has no time left.
+  if (drain.within <= Duration()) {
+    fail(Code::kUnavailable, "the server shuts down; try another", context, out);
+  }
+}
+
 void RequestCore::on(const TimerFired&, Context& context, Effects& out) {
   if (state_ == State::kFailing) {
     out.send(args_.arrived->session, make_message<SessionCut>(args_.arrived->exchange));

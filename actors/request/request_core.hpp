@@ -57,7 +57,7 @@ class RequestCore {
   void on(const TimerFired& fired, Context& context, Effects& out);
   void on(const Down& down, Context& context, Effects& out);
   void on(const Undeliverable& lost, Context& context, Effects& out);
-  void on(const Drain&, Context&, Effects&) {}  // it is what a drain waits for
+  void on(const Drain& drain, Context& context, Effects& out);
 
   const char* phase() const;
   std::string describe() const;

@@ -4,6 +4,7 @@
 #include <rapidjson/error/en.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -139,6 +140,10 @@ Result<Script> load_script(const std::string& directory, std::string_view name,
                      });
   if (!plain) return Error{Code::kNotFound, "a script's name has letters, digits, '-', '_', '.'"};
   const std::string path = directory + "/" + std::string(name) + ".json";
+  std::error_code unknown;
+  if (std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown)) {
+    return Error{Code::kInvalid, path + " is not a regular file"};
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{Code::kNotFound, "there is no script " + path};
   std::ostringstream text;

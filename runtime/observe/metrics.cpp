@@ -45,6 +45,7 @@ struct Entry {
   const char* help;
   const char* label = nullptr;  ///< name of the label that a note's text fills
   const Buckets* buckets = nullptr;
+  bool by_rank = true;  ///< a gauge that each rank notes for itself
 };
 
 const std::map<std::string, Entry>& table() {
@@ -70,7 +71,7 @@ const std::map<std::string, Entry>& table() {
        {Kind::kHistogram, "Admission to first token.", nullptr, &kPhase}},
       {"vllm:request_decode_time_seconds",
        {Kind::kHistogram, "First token to end.", nullptr, &kPhase}},
-      {"troupe_requests_live", {Kind::kGauge, "Request actors alive."}},
+      {"troupe_requests_live", {Kind::kGauge, "Request actors alive.", nullptr, nullptr, false}},
       {"troupe_requests_refused_total", {Kind::kCounter, "Refused at the gateway.", "reason"}},
       {"troupe_requests_failed_total", {Kind::kCounter, "Ended with an error.", "reason"}},
       {"troupe_requests_deadline_total", {Kind::kCounter, "Ended by their deadline."}},
@@ -123,7 +124,7 @@ struct Metrics::Impl {
   std::map<std::string, std::string> labels(const Entry& entry, std::uint64_t from,
                                             const std::string& text) {
     std::map<std::string, std::string> labels{{"model_name", model_name}};
-    if (entry.kind == Kind::kGauge && from != 0) {
+    if (entry.kind == Kind::kGauge && entry.by_rank && from != 0) {
       // Gauges of several ranks must not overwrite each other.
       auto at = engines.find(from);
       if (at == engines.end()) at = engines.emplace(from, std::to_string(engines.size())).first;

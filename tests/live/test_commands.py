@@ -73,10 +73,10 @@ class ClientTest(CommandTest):
         run = self.chat("hi")
         self.assertEqual(run.stdout, HELLO + "\n")
         said = re.fullmatch(
-            r"\[(\d+) tokens, first after (\d+) ms, ([\d.]+) tokens/s\]\n", run.stderr)
+            r"\[TTFT (\d+) ms, ([\d.]+) tokens/s, (\d+) tokens\]\n", run.stderr)
         self.assertIsNotNone(said, run.stderr)
-        self.assertEqual(int(said[1]), len(HELLO))
-        self.assertGreaterEqual(int(said[2]), 5)  # the script's first delay
+        self.assertEqual(int(said[3]), len(HELLO))
+        self.assertGreaterEqual(int(said[1]), 5)  # the script's first delay
         self.assertEqual(self.chat("--max-tokens", "5", "hi").stdout, "Hello\n")
 
     def test_chat_as_a_conversation(self):

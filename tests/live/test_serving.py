@@ -1,8 +1,10 @@
 """The front door over real sockets, on the scripted engine: answers, errors, faults, release."""
 
+import concurrent.futures
 import http.client
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -18,6 +20,7 @@ class ServingTest(unittest.TestCase):
     def setUpClass(cls):
         cls.scripts = Scripts()
         cls.scripts.text("hello", "Hello, world!")
+        cls.scripts.add("forever", [{"text": "a"}], "stall")
         cls.scripts.text("slow", "", delay_ms=50, pieces=list("abcdefghijklmnopqrst"))
         cls.scripts.text("long", "x" * 3000, finish="length")
         cls.scripts.add("stall", [{"text": "a"}], "stall")
@@ -190,6 +193,22 @@ class ServingTest(unittest.TestCase):
             node.wait_idle()
         finally:
             self.assertEqual(node.stop(), 0)
+
+    def test_when_the_drains_time_is_over_each_client_is_told(self):
+        node = Node(self.scripts.arguments() + ["--drain-timeout", "1s"]).wait_ready()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            whole = pool.submit(node.chat, "script/forever")
+            connection, response = node.stream("script/forever")
+            next(events(response))
+            node.wait_until(lambda: node.metric("troupe_requests_live") == 2, 5, "both run")
+            start = time.monotonic()
+            node.process.send_signal(signal.SIGTERM)
+            self.assertEqual(text_of(response)[1]["code"], "overloaded")
+            self.assertEqual(whole.result(10)[0], 503)
+        connection.close()
+        self.assertEqual(node.process.wait(10), 0)
+        self.assertLess(time.monotonic() - start, 2.5)
+        node.stop()
 
     def test_drain_finishes_what_runs_and_refuses_the_rest(self):
         node = Node(self.scripts.arguments()).wait_ready()

@@ -41,7 +41,7 @@ bool comes_before(const ActorLine& a, const ActorLine& b, ActorSort sort) {
 
 Result<std::vector<ActorLine>> parse_actors(std::string_view json) {
   rapidjson::Document document;
-  document.Parse(json.data(), json.size());
+  document.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
   if (!document.IsObject() || !document.HasMember("actors") || !document["actors"].IsArray()) {
     return Error{Code::kCorrupt, "the node's list of actors is not what this program expects"};
   }

@@ -13,7 +13,7 @@ namespace {
 
 std::string reason_in(const std::string& body) {
   rapidjson::Document document;
-  document.Parse(body.c_str());
+  document.Parse<rapidjson::kParseIterativeFlag>(body.c_str());
   if (!document.IsObject() || !document.HasMember("error")) return body.substr(0, 200);
   const auto& error = document["error"];
   if (!error.IsObject() || !error.HasMember("message") || !error["message"].IsString()) return body;

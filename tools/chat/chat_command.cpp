@@ -37,12 +37,15 @@ void on_interrupt(int) {
 
 int answer(ChatSession& session, const std::string& text) {
   interruptible = &session;
-  const auto stats = session.ask(text, [](std::string_view piece) {
+  bool any = false;
+  const auto stats = session.ask(text, [&any](std::string_view piece) {
+    any = true;
     std::fwrite(piece.data(), 1, piece.size(), stdout);
     std::fflush(stdout);
   });
   interruptible = nullptr;
-  std::printf("\n");
+  if (any) std::printf("\n");
+  std::fflush(stdout);
   if (!stats.ok()) return cli::report(stats.error());
   if (stats->interrupted) {
     std::printf("[interrupted]\n");
@@ -50,9 +53,9 @@ int answer(ChatSession& session, const std::string& text) {
   }
   const double decode = (stats->total - stats->first_token).seconds();
   std::fprintf(
-      stderr, "[%llu tokens, first after %.0f ms, %.1f tokens/s]\n",
-      static_cast<unsigned long long>(stats->tokens), stats->first_token.milliseconds(),
-      decode > 0 && stats->tokens > 1 ? static_cast<double>(stats->tokens - 1) / decode : 0.0);
+      stderr, "[TTFT %.0f ms, %.1f tokens/s, %llu tokens]\n", stats->first_token.milliseconds(),
+      decode > 0 && stats->tokens > 1 ? static_cast<double>(stats->tokens - 1) / decode : 0.0,
+      static_cast<unsigned long long>(stats->tokens));
   return cli::kOk;
 }
 

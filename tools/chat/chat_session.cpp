@@ -43,7 +43,7 @@ std::string error_in(const rapidjson::Value& document) {
 /// Why there is no answer, from a body that is not a stream.
 std::string refusal_in(const std::string& raw, int status) {
   rapidjson::Document document;
-  document.Parse(raw.c_str());
+  document.Parse<rapidjson::kParseIterativeFlag>(raw.c_str());
   std::string said = document.HasParseError() ? std::string() : error_in(document);
   return said.empty() ? "status " + std::to_string(status) : said;
 }
@@ -60,14 +60,18 @@ struct ChatSession::Progress {
   std::string text;  ///< not yet taken
   std::uint64_t tokens = 0;
   std::string failure;
+  bool finished = false;  ///< an event said why the answer ended
   bool ended = false;
   http::SseParser parser;
 
   void take_event(const std::string& data) {
     if (data == "[DONE]") return;
     rapidjson::Document document;
-    document.Parse(data.c_str());
-    if (document.HasParseError()) return;
+    document.Parse<rapidjson::kParseIterativeFlag>(data.c_str());
+    if (document.HasParseError()) {
+      failure = "the server sent an event that is not JSON";
+      return;
+    }
     if (std::string said = error_in(document); !said.empty()) failure = said;
     const auto* used = member(member(&document, "usage"), "completion_tokens");
     if (used != nullptr && used->IsUint64()) tokens = used->GetUint64();
@@ -75,6 +79,7 @@ struct ChatSession::Progress {
     if (choices == nullptr || !choices->IsArray()) return;
     for (const auto& choice : choices->GetArray()) {
       text += text_in(member(member(&choice, "delta"), "content"));
+      finished = finished || !text_in(member(&choice, "finish_reason")).empty();
     }
   }
 
@@ -164,6 +169,8 @@ Result<AnswerStats> ChatSession::ask(std::string text,
   std::string failure = progress->failure;
   if (progress->ended && progress->status != 200 && failure.empty()) {
     failure = refusal_in(progress->raw, progress->status);
+  } else if (progress->ended && failure.empty() && !progress->finished) {
+    failure = "the server's answer has no end (no finish_reason): it broke off, or is no chat";
   }
   if (stats.interrupted || !failure.empty()) messages_.pop_back();
   if (!stats.interrupted && !failure.empty()) return Error{Code::kUnavailable, failure};

@@ -40,13 +40,26 @@ struct Stop {
   std::string word;
 };
 
+/// An option of the command, or of those around it (see Command::command).
+const CLI::Option* find_option(const CLI::App* command, const std::string& name) {
+  for (; command != nullptr; command = command->get_parent()) {
+    if (const CLI::Option* option = command->get_option_no_throw(name)) return option;
+  }
+  return nullptr;
+}
+
 Stop find_stop(const CLI::App& app, int argc, const char* const* argv) {
   Stop stop{&app, app.get_name(), ""};
   for (int i = 1; i < argc && stop.word.empty(); ++i) {
     const std::string_view argument(argv[i]);
     const std::string name(argument.substr(0, argument.find('=')));
-    if (name.starts_with("--")) {
-      if (stop.command->get_option_no_throw(name) == nullptr) stop.word = name;
+    if (name.starts_with("-")) {
+      const CLI::Option* option = find_option(stop.command, name);
+      if (option == nullptr) {
+        stop.word = name;
+      } else if (name.size() == argument.size() && option->get_expected_max() > 0) {
+        ++i;  // its value
+      }
     } else if (const CLI::App* next = subcommand(*stop.command, name)) {
       stop.command = next;
       stop.path += " " + name;
@@ -114,7 +127,9 @@ std::string Option::text() const {
 }
 
 Command Command::command(const std::string& name, const std::string& about) {
-  return Command(*app_->add_subcommand(name, about), *exit_code_);
+  CLI::App* command = app_->add_subcommand(name, about);
+  command->fallthrough();  // `admin ps --url U` is `admin --url U ps`
+  return Command(*command, *exit_code_);
 }
 void Command::require_command() {
   app_->require_subcommand(1);

@@ -1,4 +1,6 @@
 // Rules between the keys of a node.
+#include <algorithm>
+
 #include "runtime/cluster/address.hpp"
 #include "tools/config/node_schema.hpp"
 #include "tools/config/scalar.hpp"
@@ -31,6 +33,13 @@ Status check_node_config(const NodeConfig& config) {
                    std::to_string(node.port) + "; 0 turns the admin port off");
   }
   TROUPE_TRY(check_cluster_addresses(node));
+  const bool with_gateway =
+      std::find(node.roles.begin(), node.roles.end(), "gateway") != node.roles.end();
+  if (!with_gateway && node.join.empty() && node.cluster_listen.empty()) {
+    return refused(
+        "node.roles: a node without a gateway serves nobody alone; set node.join (--join "
+        "HOST:PORT) or node.cluster_listen");
+  }
   const EngineSection& engine = config.engine;
   if (engine.max_num_batched_tokens < engine.max_num_seqs) {
     return refused("engine.max_num_batched_tokens: expected at least engine.max_num_seqs (" +
@@ -41,6 +50,11 @@ Status check_node_config(const NodeConfig& config) {
     return refused(
         "engine.batch_invariant: expected true, found false; the CPU engine always computes the "
         "same logits whatever else is in the batch, and has no faster mode without that yet");
+  }
+  if (engine.device != DeviceKind::kCpu && !config.model.path.empty()) {
+    return refused("model.path: expected none, found " + in_quotes(config.model.path) +
+                   ": scripted and simulated devices load no model; leave it out, or set "
+                   "engine.device (--device) to cpu");
   }
   if (engine.device == DeviceKind::kScripted && config.scripted.directory.empty()) {
     return refused(

@@ -245,7 +245,7 @@ void ServingNode::stop(Duration drain) {
   stopped_ = true;
   if (admin_) admin_->stop();
   if (server_) server_->stop_accepting();
-  const Status ended = system_->shutdown(drain, kForce);
+  const Status ended = system_->shutdown(drain + NodeCore::kDrainEnd, kForce);
   if (!ended.ok()) logging::error("shutdown", to_string(ended.error()));
   for (std::size_t i = 0; i < engines_.devices.size(); ++i) {
     engines_.devices[i]->close_stream(engines_.ranks[i].args.stream.stream);

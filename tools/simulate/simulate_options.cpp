@@ -50,10 +50,12 @@ void SimulateOptions::time_flag(cli::Command& command, const std::string& name,
 
 void SimulateOptions::add_load(cli::Command& command) {
   constexpr auto kLoad = &Scenario::workload;
-  flag(command, "--concurrency", kLoad, &Workload::concurrency, "closed loop: requests under way");
+  flag(command, "--concurrency", kLoad, &Workload::concurrency,
+       "closed loop: requests under way; 1 if no rate is given");
   flag(command, "--request-rate", kLoad, &Workload::request_rate, "open loop: requests a second");
   flag(command, "--burstiness", kLoad, &Workload::burstiness, "gamma shape of gaps; 1: Poisson");
-  flag(command, "--num-requests", kLoad, &Workload::num_requests, "measured requests");
+  flag(command, "--num-requests", kLoad, &Workload::num_requests,
+       "measured requests; 0: until --duration, or 100");
   time_flag(command, "--duration", kLoad, &Workload::duration, "start none later");
   flag(command, "--warmup", kLoad, &Workload::warmup, "requests before the measured ones");
   flag(command, "--isl", kLoad, &Workload::isl, "prompt tokens");
@@ -121,7 +123,9 @@ Result<SimulateSettings> SimulateOptions::load() const {
   if (scenario_file_.empty() || seed_option_->given()) scenario.seed = seed_;
   scenario.explore_ties = scenario.explore_ties || explore_;
   Workload& load = scenario.workload;
-  if (load.concurrency == 0 && load.request_rate == 0) load.concurrency = 1;  // as traffic does
+  // As `troupe traffic` does.
+  if (load.concurrency == 0 && load.request_rate == 0) load.concurrency = 1;
+  if (load.num_requests == 0 && load.duration == Duration()) load.num_requests = 100;
   return settings;
 }
 

@@ -25,10 +25,10 @@ void TrafficOptions::add_load(cli::Command& command) {
   auto add = [&command](const char* name, auto& value, const char* text) {
     command.option(name, value, text).show_default();
   };
-  add("--concurrency", plan_.concurrency, "closed loop: requests under way");
+  add("--concurrency", plan_.concurrency, "closed loop: requests under way; 1 if no rate is given");
   add("--request-rate", plan_.request_rate, "open loop: requests a second");
   add("--burstiness", plan_.burstiness, "gamma shape of the gaps; 1: Poisson");
-  add("--num-requests", plan_.num_requests, "measured requests; 0: until --duration");
+  add("--num-requests", plan_.num_requests, "measured requests; 0: until --duration, or 100");
   add("--duration", duration_s_, "start none later, seconds; 0: no bound");
   add("--warmup", plan_.warmup, "requests before the measured ones");
   add("--isl", plan_.isl, "prompt tokens, about");

@@ -85,6 +85,8 @@ TEST(GatewayAdmission, ADrainRefusesAndEndsWithItsLastRequest) {
   const ActorRef last = gateway.ready().request();
   EXPECT_FALSE(gateway.driver.hears(Drain{seconds(5)}).stops());
   expect_refused(gateway, gateway.chats(), "draining");
+  const Turn out_of_time = gateway.driver.hears(Drain{Duration()});
+  EXPECT_EQ(out_of_time.only<Drain>(last).within, Duration());
   EXPECT_TRUE(gateway.driver.hears_of_end(last).stops());
   GatewayDriver idle;
   EXPECT_TRUE(idle.driver.hears(Drain{seconds(5)}).stops());

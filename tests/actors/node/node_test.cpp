@@ -189,6 +189,18 @@ TEST_F(NodeTest, TheGatewayDrainsFirstThenTheRestThenTheNode) {
   EXPECT_TRUE(node.hears_of_end(rank, EndReason::kStopped).stops());
 }
 
+TEST_F(NodeTest, ADrainCancelsWhatRunsBeforeItsTimeIsOver) {
+  const auto timers = node.hears(Drain{seconds(5)}).all<effect::Timer>();
+  ASSERT_EQ(timers.size(), 1u);
+  EXPECT_EQ(timers[0].at, node.now() + seconds(4));
+  const Turn cancelling = node.timer_fires(timers[0].tag);
+  EXPECT_EQ(cancelling.only<Drain>(gateway).within, Duration());
+  const auto last = cancelling.all<effect::Timer>();
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_EQ(last[0].at, node.now() + seconds(1));
+  EXPECT_TRUE(node.timer_fires(last[0].tag).stops());
+}
+
 TEST_F(NodeTest, ADrainStartsNothingAgain) {
   const auto timers = node.hears_of_end(rank).all<effect::Timer>();
   node.hears(Drain{seconds(5)});

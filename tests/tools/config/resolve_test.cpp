@@ -21,10 +21,10 @@ TEST(Resolve, FlagBeatsEnvironmentBeatsFileBeatsDefault) {
 
 TEST(Resolve, EveryKindIsTyped) {
   const auto loaded = load(
-      "node: {roles: [rank], log_level: debug, log_json: true, heartbeat_interval: 1.5s}\n"
+      "node: {roles: [rank], join: \"127.0.0.1:9000\", log_level: debug, log_json: true, "
+      "heartbeat_interval: 1.5s}\n"
       "engine: {device: simulated, kv_memory: 2GiB}\n"
-      "simulated: {prefill_context_cost: 1e-11}\n"
-      "model: {path: \"8000\"}\n");
+      "simulated: {prefill_context_cost: 1e-11}\n");
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(loaded->config.node.roles, std::vector<std::string>{"rank"});
   EXPECT_EQ(loaded->config.node.log_level, LogLevel::kDebug);
@@ -33,7 +33,7 @@ TEST(Resolve, EveryKindIsTyped) {
   EXPECT_EQ(loaded->config.engine.device, DeviceKind::kSimulated);
   EXPECT_EQ(loaded->config.engine.kv_memory, Bytes(2 * kGiB));
   EXPECT_EQ(loaded->config.simulated.prefill_context_cost, 1e-11);
-  EXPECT_EQ(loaded->config.model.path, "8000");
+  EXPECT_EQ(load("model: {path: \"8000\"}\n")->config.model.path, "8000");
   EXPECT_EQ(load("", {{"TROUPE_ROLES", "rank,gateway"}})->config.node.roles.size(), 2u);
 }
 

@@ -57,9 +57,9 @@ TEST(NodeOptions, WithoutFlagsItIsTheLaptop) {
 }
 
 TEST(NodeOptions, FlagsReachTheirKeys) {
-  const auto loaded =
-      CommandLine().load({"node", "--port", "9", "--roles", "rank", "--log-json", "--no-async",
-                          "--max-num-seqs=3", "--kv-memory", "2GiB", "--model", "smollm2"});
+  const auto loaded = CommandLine().load(
+      {"node", "--port", "9", "--roles", "rank", "--join", "127.0.0.1:9000", "--log-json",
+       "--no-async", "--max-num-seqs=3", "--kv-memory", "2GiB", "--model", "smollm2"});
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(loaded->config.node.port, 9);
   EXPECT_EQ(loaded->config.node.roles, std::vector<std::string>{"rank"});
