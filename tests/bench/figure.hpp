@@ -54,10 +54,11 @@ inline int report(std::vector<Figure> figures, bool json) {
     const bool holds = figure.at_most ? median <= figure.target : median >= figure.target;
     if (json) {
       std::printf(
-          "%s{\"name\":\"%s\",\"value\":%.4g,\"unit\":\"%s\",\"target\":%.4g,\"holds\":%s,"
-          "\"min\":%.4g,\"median\":%.4g,\"max\":%.4g}",
+          "%s{\"name\":\"%s\",\"value\":%.4g,\"unit\":\"%s\",\"target\":%.4g,"
+          "\"at_most\":%s,\"holds\":%s,\"min\":%.4g,\"median\":%.4g,\"max\":%.4g}",
           i == 0 ? "" : ",", figure.name.c_str(), median, figure.unit.c_str(), figure.target,
-          holds ? "true" : "false", figure.samples.front(), median, figure.samples.back());
+          figure.at_most ? "true" : "false", holds ? "true" : "false", figure.samples.front(),
+          median, figure.samples.back());
     } else {
       std::printf("%-22s %10.4g %-14s target %s %-8.4g %-5s (%.4g … %.4g)\n", figure.name.c_str(),
                   median, figure.unit.c_str(), figure.at_most ? "<=" : ">=", figure.target,
