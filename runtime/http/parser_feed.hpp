@@ -35,9 +35,12 @@ std::size_t feed_parser(Parser& parser, std::string& carry, std::string_view byt
     error = {};
     return used - carried;
   }
-  if (error == boost::beast::http::error::need_more) error = {};
-  if (input.size() - used > kCarryBytesMax) error = boost::beast::http::error::bad_chunk;
-  if (error) return bytes.size();
+  if (error && error != boost::beast::http::error::need_more) return bytes.size();
+  error = {};
+  if (input.size() - used > kCarryBytesMax) {
+    error = boost::beast::http::error::bad_chunk;
+    return bytes.size();
+  }
   if (carried > 0) {
     carry.erase(0, used);
   } else {

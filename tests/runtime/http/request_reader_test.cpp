@@ -173,6 +173,13 @@ TEST(RequestReader, CountsManySmallChunksAgainstTheLimit) {
   EXPECT_EQ(reader.refusal().status, 413);
 }
 
+TEST(RequestReader, TooLargeIsSaidHoweverMuchArrivesWithTheChunkThatPassesTheLimit) {
+  std::string upload = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 200; ++i) upload += "2710\r\n" + std::string(10'000, 'x') + "\r\n";
+  for (std::size_t step = 60'000; step < 400'000; step += 1'777)
+    EXPECT_EQ(status_of(upload, step), 413) << "step " << step;
+}
+
 TEST(RequestReader, AcceptsWhatIsUnusualButRight) {
   const std::vector<std::string> good = {
       "POST /drain HTTP/1.1\r\nHost: a\r\n\r\n",
