@@ -7,7 +7,7 @@
 
 #include "actors/stream_table/answer.hpp"
 #include "runtime/recipe/chat_events.hpp"
-#include "runtime/recipe/tokenizer.hpp"
+#include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 namespace troupe {
 

@@ -13,7 +13,7 @@
 
 #include "actors/request/request_core.hpp"
 #include "runtime/recipe/prompt_encoder.hpp"
-#include "runtime/recipe/tokenizer.hpp"
+#include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 namespace troupe {
 

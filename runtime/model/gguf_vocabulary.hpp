@@ -7,7 +7,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/model/gguf.hpp"
-#include "runtime/recipe/vocabulary.hpp"
+#include "runtime/recipe/tokenizer/vocabulary.hpp"
 
 namespace troupe {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "runtime/recipe/json_writer.hpp"
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/json_writer.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 namespace {

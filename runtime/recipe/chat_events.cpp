@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/recipe/json_writer.hpp"
+#include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe {
 namespace {

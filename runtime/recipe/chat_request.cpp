@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "runtime/recipe/json_reader.hpp"
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 namespace {

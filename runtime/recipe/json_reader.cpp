@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 namespace {

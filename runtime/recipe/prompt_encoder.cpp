@@ -3,7 +3,7 @@
 #include <array>
 
 #include "runtime/recipe/chatml.hpp"
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 namespace {

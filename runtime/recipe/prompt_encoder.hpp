@@ -18,7 +18,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/recipe/conversation.hpp"
-#include "runtime/recipe/tokenizer.hpp"
+#include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 namespace troupe {
 

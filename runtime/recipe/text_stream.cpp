@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "runtime/recipe/stop_matcher.hpp"
-#include "runtime/recipe/tokenizer.hpp"
+#include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 namespace troupe {
 

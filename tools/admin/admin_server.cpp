@@ -11,7 +11,7 @@
 
 #include "actors/request/request_messages.hpp"
 #include "runtime/recipe/api_error.hpp"
-#include "runtime/recipe/json_writer.hpp"
+#include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe {
 

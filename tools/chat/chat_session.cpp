@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "runtime/http/sse.hpp"
-#include "runtime/recipe/json_writer.hpp"
+#include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe {
 

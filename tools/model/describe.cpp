@@ -4,9 +4,9 @@
 #include <map>
 
 #include "runtime/model/gguf.hpp"
-#include "runtime/recipe/pre_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/pre_tokenizer.hpp"
 #include "runtime/recipe/prompt_encoder.hpp"
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 namespace {

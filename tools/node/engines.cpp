@@ -12,8 +12,8 @@
 #include "runtime/device/simulated_model.hpp"
 #include "runtime/model/gguf_vocabulary.hpp"
 #include "runtime/model/llama_engine.hpp"
-#include "runtime/recipe/bpe_tokenizer.hpp"
-#include "runtime/recipe/byte_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
 #include "runtime/simulation/cost_model.hpp"
 #include "tools/model/store.hpp"
 

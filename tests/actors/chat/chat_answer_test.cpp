@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/recipe/byte_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
 
 namespace troupe {
 namespace {

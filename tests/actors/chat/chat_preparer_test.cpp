@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "actors/stream_table/answer.hpp"
-#include "runtime/recipe/byte_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
 
 namespace troupe {
 namespace {

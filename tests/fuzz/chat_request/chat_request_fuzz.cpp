@@ -4,7 +4,7 @@
 
 #include "runtime/base/assert.hpp"
 #include "runtime/recipe/chat_request.hpp"
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace {
 

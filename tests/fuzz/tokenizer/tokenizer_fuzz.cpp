@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "runtime/base/assert.hpp"
-#include "runtime/recipe/bpe_tokenizer.hpp"
-#include "runtime/recipe/byte_tokenizer.hpp"
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace {
 

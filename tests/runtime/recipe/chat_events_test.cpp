@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "runtime/recipe/json_reader.hpp"
-#include "runtime/recipe/json_writer.hpp"
+#include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "runtime/base/rng.hpp"
-#include "runtime/recipe/byte_tokenizer.hpp"
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/recipe/pre_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/pre_tokenizer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/recipe/bpe_merges.hpp"
+#include "runtime/recipe/tokenizer/bpe_merges.hpp"
 
 #include <bit>
 #include <queue>

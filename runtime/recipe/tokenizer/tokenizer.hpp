@@ -23,7 +23,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/strong.hpp"
-#include "runtime/recipe/vocabulary.hpp"
+#include "runtime/recipe/tokenizer/vocabulary.hpp"
 
 namespace troupe {
 

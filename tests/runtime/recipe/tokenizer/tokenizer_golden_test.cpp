@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "runtime/model/gguf_vocabulary.hpp"
-#include "runtime/recipe/bpe_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
 #include "tests/runtime/model/smollm2.hpp"
-#include "tests/runtime/recipe/golden_json.hpp"
+#include "tests/runtime/recipe/tokenizer/golden_json.hpp"
 
 namespace troupe {
 namespace {

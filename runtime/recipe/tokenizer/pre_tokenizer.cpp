@@ -1,4 +1,4 @@
-#include "runtime/recipe/pre_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/pre_tokenizer.hpp"
 
 #include <utf8proc.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 namespace {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <unordered_map>
 
-#include "runtime/recipe/bpe_merges.hpp"
-#include "runtime/recipe/pre_tokenizer.hpp"
-#include "runtime/recipe/tokenizer.hpp"
+#include "runtime/recipe/tokenizer/bpe_merges.hpp"
+#include "runtime/recipe/tokenizer/pre_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 namespace troupe {
 

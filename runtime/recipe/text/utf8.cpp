@@ -1,4 +1,4 @@
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 #include <cstddef>
 

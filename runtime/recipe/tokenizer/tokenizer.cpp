@@ -1,10 +1,10 @@
-#include "runtime/recipe/tokenizer.hpp"
+#include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "runtime/base/assert.hpp"
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 

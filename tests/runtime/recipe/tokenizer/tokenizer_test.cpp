@@ -1,13 +1,13 @@
-#include "runtime/recipe/tokenizer.hpp"
+#include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <ctime>
 
 #include "runtime/base/rng.hpp"
-#include "runtime/recipe/bpe_merges.hpp"
-#include "runtime/recipe/bpe_tokenizer.hpp"
-#include "runtime/recipe/byte_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/bpe_merges.hpp"
+#include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
 
 namespace troupe {
 namespace {

@@ -1,10 +1,10 @@
-#include "runtime/recipe/json_writer.hpp"
+#include "runtime/recipe/text/json_writer.hpp"
 
 #include <charconv>
 #include <cmath>
 #include <utility>
 
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 namespace {

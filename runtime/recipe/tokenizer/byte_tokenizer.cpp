@@ -1,4 +1,4 @@
-#include "runtime/recipe/byte_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
 
 #include <utility>
 

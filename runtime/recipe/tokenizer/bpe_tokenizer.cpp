@@ -1,8 +1,8 @@
-#include "runtime/recipe/bpe_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
 
 #include <utility>
 
-#include "runtime/recipe/utf8.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe {
 namespace {

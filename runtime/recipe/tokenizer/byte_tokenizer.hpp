@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/recipe/tokenizer.hpp"
+#include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 namespace troupe {
 

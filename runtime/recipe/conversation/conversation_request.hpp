@@ -1,0 +1,109 @@
+// A request of any protocol after conversion: the conversation, and what the engine, the stream
+// parser and the answer's generator must know beside it.
+//
+// Flow: body ─ request/ parsers ─▶ ConversationRequest ─ .conversation ─▶ encoding/ ─▶ token ids
+//                                          ├─ .sampling ─▶ engine
+//                                          ├─ .parsing ──▶ stream/ parser
+//                                          └─ .answer ───▶ stream/ event generator
+//
+// Compat::kDeepseek reproduces the reference implementation bit for bit, quirks included; kDefault
+// does what the public APIs say. docs/recipe.md lists every difference.
+//
+// Threads: plain values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/recipe/conversation/conversation.hpp"
+
+namespace troupe::recipe {
+
+enum class Protocol : unsigned char { kChat, kResponses, kMessages };
+
+enum class Compat : unsigned char { kDefault, kDeepseek };
+
+/// What a deployment decides about conversion (SPEC section 1, ConversionOptions).
+struct ConversionOptions {
+  Compat compat = Compat::kDefault;
+  bool default_thinking = true;
+  bool reject_missing_reasoning =
+      false;  ///< reasoning_content_behavior: Reject instead of FillEmpty
+  bool responses_web_search_rejected = false;
+  bool messages_web_search_rejected = true;
+  std::uint32_t thinking_tokens_max = 393216;
+  std::uint32_t plain_tokens_max = 393216;
+  /// Served names besides the built-in ones, and what they are.
+  std::map<std::string, ModelVersion, std::less<>> models;
+};
+
+/// A grammar that the output should follow; this library reports it, the engine enforces it.
+struct OutputConstraint {
+  std::string kind;    ///< "tool_call", "tool_call_required", "json", "regex"
+  std::string schema;  ///< compact JSON, a pattern, or empty
+};
+
+struct Sampling {
+  std::optional<std::uint32_t> tokens_max;  ///< as asked; see resolve_max_tokens()
+  float temperature = 1;
+  float top_p = 1;
+  bool logprobs = false;
+  std::optional<std::uint8_t> top_logprobs;
+  std::optional<std::uint64_t> seed;
+  std::optional<OutputConstraint> constraint;
+};
+
+/// Where the model's answer begins (SPEC 5.2). A continuation keeps leading line ends.
+enum class InitialStage : unsigned char {
+  kContent,
+  kContentContinuation,
+  kReasoning,
+  kReasoningContinuation,
+};
+
+struct ParsingOptions {
+  Compat compat = Compat::kDefault;
+  bool tools = false;            ///< tool markup is parsed; else it is text
+  bool starts_in_tools = false;  ///< the prompt ends inside the tool block
+  bool json = false;             ///< JSON mode
+  InitialStage initial = InitialStage::kReasoning;
+  std::vector<std::string> stops;  ///< none is empty
+};
+
+/// What the answer repeats or maps back.
+struct AnswerOptions {
+  Protocol protocol = Protocol::kChat;
+  bool thinking = true;
+  bool include_usage = false;             ///< Chat: stream_options.include_usage
+  std::vector<std::string> custom_tools;  ///< Responses: answered as custom_tool_call
+  /// Responses: flat tool name → (namespace, local name).
+  std::map<std::string, std::pair<std::string, std::string>, std::less<>> namespaces;
+  std::string echo;  ///< Responses: members of the response object, as JSON object text
+};
+
+struct ConversationRequest {
+  std::string model;  ///< as the client named it
+  ModelVersion version = ModelVersion::kDeepseekV4;
+  bool stream = false;
+  Conversation conversation;
+  Sampling sampling;
+  ParsingOptions parsing;
+  AnswerOptions answer;
+};
+
+/// Why a body was refused. The HTTP status is 400 unless said otherwise.
+struct RequestError {
+  enum class Stage : unsigned char {
+    kParse,    ///< not JSON, or not the shape of the protocol
+    kConvert,  ///< well-formed, but breaks a rule
+  };
+  Stage stage = Stage::kConvert;
+  std::string message;
+  std::string param;  ///< empty in compat mode
+};
+
+}  // namespace troupe::recipe
