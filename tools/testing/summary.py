@@ -2,8 +2,9 @@
 
 For each step there is STEP.xml (ctest's JUnit file) and STEP/ with one GoogleTest file a program.
 A GoogleTest program counts as its cases, any other test as one. A program that failed without a
-failed case (a crash, a time-out) counts as one failure. Prints the failures, then one line
-"PASSED FAILED SKIPPED" for the shell.
+failed case (a crash, a time-out) counts as one failure, and so does a step whose ctest failed
+(STEP.failed) without naming a test. Prints the failures, then one line "PASSED FAILED SKIPPED" for
+the shell.
 """
 
 import pathlib
@@ -47,8 +48,11 @@ def cases_of_step(junit):
 
 def main(folder):
     totals = [0, 0, 0]
-    for junit in sorted(pathlib.Path(folder).glob("*.xml")):
-        passed, failures, skipped = cases_of_step(junit)
+    steps = {path.with_suffix(".xml") for path in pathlib.Path(folder).glob("*.failed")}
+    for junit in sorted(steps.union(pathlib.Path(folder).glob("*.xml"))):
+        passed, failures, skipped = cases_of_step(junit) if junit.exists() else (0, [], 0)
+        if junit in steps and not failures:
+            failures.append("ctest failed and named no test (its log says why)")
         for failure in failures:
             print(f"FAILED {junit.stem}: {failure}", file=sys.stderr)
         totals = [totals[0] + passed, totals[1] + len(failures), totals[2] + skipped]
