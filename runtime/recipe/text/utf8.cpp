@@ -1,6 +1,7 @@
 #include "runtime/recipe/text/utf8.hpp"
 
 #include <cstddef>
+#include <cstring>
 
 #include "runtime/base/assert.hpp"
 
@@ -29,6 +30,19 @@ Lead lead_of(std::uint8_t byte) {
   return {3};
 }
 
+/// Bytes at the start, in steps of eight, that are ASCII and no control characters.
+std::size_t printable_prefix(std::string_view text) {
+  constexpr std::uint64_t kHigh = 0x8080808080808080;
+  constexpr std::uint64_t kBelowSpace = 0x6060606060606060;  // carries into the high bit from 0x20
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, text.data() + at, 8);
+    if ((bytes & kHigh) != 0 || ((bytes + kBelowSpace) & kHigh) != kHigh) break;
+  }
+  return at;
+}
+
 }  // namespace
 
 Utf8Char first_char(std::string_view text) {
@@ -50,12 +64,27 @@ Utf8Char first_char(std::string_view text) {
 }
 
 bool is_valid_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const Utf8Char next = first_char(text);
+  std::size_t at = 0;
+  while (true) {
+    at += printable_prefix(text.substr(at));
+    if (at >= text.size()) return true;
+    const Utf8Char next = first_char(text.substr(at));
     if (next.state != Utf8State::kValid) return false;
-    text.remove_prefix(next.bytes);
+    at += next.bytes;
   }
-  return true;
+}
+
+std::optional<std::size_t> find_non_text(std::string_view text) {
+  std::size_t at = 0;
+  while (true) {
+    at += printable_prefix(text.substr(at));
+    if (at >= text.size()) return std::nullopt;
+    const Utf8Char next = first_char(text.substr(at));
+    const bool control =
+        next.code < 0x20 && next.code != '\t' && next.code != '\n' && next.code != '\r';
+    if (next.state != Utf8State::kValid || control) return at;
+    at += next.bytes;
+  }
 }
 
 void append_utf8(std::string& out, char32_t code) {

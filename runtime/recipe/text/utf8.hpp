@@ -4,7 +4,9 @@
 // Substitution of Maximal Subparts"): the longest start of a character that is there, or one byte.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +28,10 @@ struct Utf8Char {
 Utf8Char first_char(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
+
+/// Where the first byte lies that no text has: wrong UTF-8, or a control character other than tab
+/// and line ends. Plain ASCII is passed eight bytes at a time.
+std::optional<std::size_t> find_non_text(std::string_view text);
 
 /// Requires: code is a Unicode scalar value.
 void append_utf8(std::string& out, char32_t code);
