@@ -71,7 +71,7 @@ struct Message {
   std::vector<ToolCall> calls;            ///< assistant
   bool prefix = false;                    ///< assistant, last: the model goes on within this turn
   std::string call_id;                    ///< tool: the call that this answers
-  std::vector<std::string> loaded_tools;  ///< tool, system: names of deferred tools shown from here
+  std::vector<std::string> loaded_tools;  ///< system: names of deferred tools shown from here
 
   friend bool operator==(const Message&, const Message&) = default;
 };

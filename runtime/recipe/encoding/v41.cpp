@@ -1,0 +1,142 @@
+// DeepSeek V4.1. Beside what deepseek_turns.hpp says:
+//
+//   head   = <System> [effort] text [tools section] [format section] [updates]
+//   turns  = <User> user messages and tool results, by blank lines | <latest_reminder> text
+//            | <System> text [updates] | assistant
+//   update = the pack's updated_tools_head, schema lines of the tools loaded from here
+//
+// The head is the first message if that is a system message, else a turn of its own if there is
+// something to say in it. System messages stay where they are. Every user message counts, empty
+// ones too; of reminders in a row the first counts (SPEC 4, a quirk that the model was trained on).
+// Each image is one token, joined as a text would be. Deferred tools are shown where they load.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/assert.hpp"
+#include "runtime/recipe/encoding/builders.hpp"
+#include "runtime/recipe/encoding/deepseek_turns.hpp"
+
+namespace troupe::recipe {
+namespace {
+
+constexpr Dialect kDialect{" calls", " invoke", " parameter", "\n", kPromptJsonV41};
+
+class V41Writer {
+ public:
+  V41Writer(const PromptPack& pack, const Conversation& conversation)
+      : pack_(pack), conversation_(conversation), turns_(kDialect, pack, conversation) {}
+
+  RenderedPrompt write() {
+    write_head();
+    for (const Message& message : conversation_.messages) {
+      write_message(message);
+      previous_ = message.role;
+    }
+    turns_.write_generation();
+    return turns_.out().take();
+  }
+
+ private:
+  void write_head() {
+    const Message* first = &conversation_.messages.front();
+    if (first->role != Role::kSystem) first = nullptr;
+    const bool sections = conversation_.thinking || turns_.has_tools() ||
+                          conversation_.format.kind == FormatKind::kJsonObject ||
+                          conversation_.format.kind == FormatKind::kJsonSchema;
+    if (first == nullptr && !sections) return;
+    turns_.out().special(kSystemToken);
+    turns_.write_effort();
+    if (first != nullptr) write_parts(*first);
+    std::vector<const ToolDefinition*> tools;
+    for (const ToolDefinition& tool : conversation_.tools) {
+      if (!tool.deferred) tools.push_back(&tool);
+    }
+    turns_.write_tools_section(tools);
+    turns_.write_format();
+    if (first != nullptr) write_updates(*first);
+  }
+
+  void write_message(const Message& message) {
+    switch (message.role) {
+      case Role::kSystem:
+        if (&message == &conversation_.messages.front()) return;  // the head
+        turns_.out().special(kSystemToken);
+        write_parts(message);
+        return write_updates(message);
+      case Role::kUser:
+      case Role::kTool:
+        return write_user(message);
+      case Role::kLatestReminder:
+        if (previous_ == Role::kLatestReminder) return;
+        turns_.out().special(kReminderToken);
+        return write_parts(message);
+      case Role::kAssistant:
+        return turns_.write_assistant(message);
+    }
+  }
+
+  void write_user(const Message& message) {
+    if (previous_ == Role::kUser || previous_ == Role::kTool) {
+      turns_.out().text(kBlankLine);
+    } else {
+      turns_.out().special(kUserToken);
+    }
+    const bool result = message.role == Role::kTool;
+    if (result) turns_.out().text("<tool_result>");
+    write_parts(message);
+    if (result) turns_.out().text("</tool_result>");
+  }
+
+  void write_parts(const Message& message) {
+    for (std::size_t i = 0; i < message.parts.size(); ++i) {
+      if (i > 0) turns_.out().text(kBlankLine);
+      if (const auto* text = std::get_if<std::string>(&message.parts[i])) {
+        turns_.out().text(*text);
+      } else {
+        turns_.out().image(kImageToken, std::get<ImageSource>(message.parts[i]));
+      }
+    }
+  }
+
+  void write_updates(const Message& message) {
+    std::vector<const ToolDefinition*> tools;
+    for (const std::string& name : message.loaded_tools) {
+      const auto tool = std::find_if(conversation_.tools.begin(), conversation_.tools.end(),
+                                     [&](const ToolDefinition& t) { return t.name == name; });
+      if (tool != conversation_.tools.end()) tools.push_back(&*tool);
+    }
+    if (tools.empty()) return;
+    turns_.out().text(pack_.updated_tools_head);
+    turns_.write_schemas(tools);
+  }
+
+  const PromptPack& pack_;
+  const Conversation& conversation_;
+  DeepseekTurns turns_;
+  Role previous_ = Role::kSystem;
+};
+
+class V41 : public Encoding {
+ public:
+  explicit V41(std::shared_ptr<const PromptPack> pack) : pack_(std::move(pack)) {
+    TROUPE_ASSERT(pack_ != nullptr, "V4.1 needs its boiler-plate");
+  }
+
+  Result<RenderedPrompt> render(const Conversation& conversation) const override {
+    if (conversation.messages.empty()) {
+      return Error{Code::kInvalid, "a conversation needs at least one message"};
+    }
+    return V41Writer(*pack_, conversation).write();
+  }
+
+ private:
+  std::shared_ptr<const PromptPack> pack_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Encoding> build_v41(std::shared_ptr<const PromptPack> pack) {
+  return std::make_shared<V41>(std::move(pack));
+}
+
+}  // namespace troupe::recipe
