@@ -158,9 +158,11 @@ void GatewayCore::on(const StreamsStarted& started, Context&, Effects& out) {
   out.watch(streams_);
 }
 
-void GatewayCore::on(const CancelRequest& cancel, Context&, Effects& out) {
+void GatewayCore::on(const CancelRequest& cancel, Context& context, Effects& out) {
   const auto at = live_.find(cancel.request);
-  if (at != live_.end()) out.send(at->second.ref, make_message<CancelRequest>(cancel));
+  const bool found = at != live_.end();
+  if (found) out.send(at->second.ref, make_message<CancelRequest>(cancel));
+  if (context.from) out.send(context.from, make_message<CancelAnswered>(cancel.request, found));
 }
 
 void GatewayCore::on(const Undeliverable&, Context&, Effects&) {

@@ -7,5 +7,6 @@ namespace troupe {
 template const MessageType& message_type<RankJoined>();
 template const MessageType& message_type<RankLeft>();
 template const MessageType& message_type<StreamsStarted>();
+template const MessageType& message_type<CancelAnswered>();
 
 }  // namespace troupe

@@ -2,7 +2,7 @@
 //
 //   node → gateway      RankJoined, RankLeft, StreamsStarted
 //   request → gateway   PlaceRequest; its Down is the end of its load
-//   operator → gateway  CancelRequest
+//   operator → gateway  CancelRequest;  gateway → operator  CancelAnswered
 #pragma once
 
 #include <string>
@@ -37,6 +37,17 @@ struct StreamsStarted {
   static constexpr MessageInfo info{0x0112, "streams_started"};
   ActorRef streams;
   static void fields(auto& self, auto&& visit) { visit("streams", self.streams); }
+};
+
+/// To whoever asked for the end of a request.
+struct CancelAnswered {
+  static constexpr MessageInfo info{0x0113, "cancel_answered"};
+  RequestId request;
+  bool found = false;  ///< it was under way, and ends now
+  static void fields(auto& self, auto&& visit) {
+    visit("request", self.request);
+    visit("found", self.found);
+  }
 };
 
 using GatewayProtocol =

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <exception>
 
-#include "runtime/actor/timer_service.hpp"
+#include "runtime/base/monotonic.hpp"
 
 namespace troupe {
 

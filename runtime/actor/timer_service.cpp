@@ -4,12 +4,6 @@
 
 namespace troupe {
 
-Time monotonic_now() {
-  return Time(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                  std::chrono::steady_clock::now().time_since_epoch())
-                  .count());
-}
-
 TimerService::TimerService() : thread_([this] { run(); }) {}
 
 TimerService::~TimerService() {

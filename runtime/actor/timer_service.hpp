@@ -19,12 +19,9 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/base/time.hpp"
+#include "runtime/base/monotonic.hpp"
 
 namespace troupe {
-
-/// The monotonic clock of the process: what `now` means on a live node.
-Time monotonic_now();
 
 /// A scheduled timer. Default: none; cancelling it does nothing.
 struct TimerId {

@@ -9,7 +9,7 @@
 #include <future>
 #include <mutex>
 
-#include "runtime/actor/timer_service.hpp"
+#include "runtime/base/monotonic.hpp"
 
 namespace troupe {
 

@@ -46,6 +46,10 @@ std::vector<PeerStatus> ClusterLink::peers() const {
   return worker_ ? worker_->peers() : std::vector<PeerStatus>();
 }
 
+std::vector<LostPeer> ClusterLink::lost_peers() const {
+  return worker_ ? worker_->lost_peers() : std::vector<LostPeer>();
+}
+
 void ClusterLink::route(Envelope envelope) {
   if (worker_->route(envelope)) caf_->flush();
 }

@@ -70,6 +70,8 @@ class ClusterLink final : public RemoteRouter {
   std::uint16_t port() const;
   /// Who is there; at most one heartbeat old.
   std::vector<PeerStatus> peers() const;
+  /// Who was there lately and has not come back.
+  std::vector<LostPeer> lost_peers() const;
 
   // RemoteRouter
   void route(Envelope envelope) override;

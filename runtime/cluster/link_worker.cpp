@@ -1,7 +1,7 @@
 #include "runtime/cluster/link_worker.hpp"
 
 #include "runtime/actor/system_messages.hpp"
-#include "runtime/actor/timer_service.hpp"
+#include "runtime/base/monotonic.hpp"
 
 namespace troupe {
 
@@ -78,6 +78,16 @@ bool LinkWorker::unwatch(const ActorRef& watcher, const ActorRef& target) {
 std::vector<PeerStatus> LinkWorker::peers() const {
   std::lock_guard lock(status_mutex_);
   return status_;
+}
+
+std::vector<LostPeer> LinkWorker::lost_peers() const {
+  const Time since = monotonic_now() - kLostPeersKept;
+  std::lock_guard lock(status_mutex_);
+  std::vector<LostPeer> kept;
+  for (const auto& lost : lost_) {
+    if (lost.at >= since) kept.push_back(lost);
+  }
+  return kept;
 }
 
 void LinkWorker::left_behind() const {
@@ -224,6 +234,10 @@ void LinkWorker::open(const order::Open& open) {
     std::lock_guard lock(routes_mutex_);
     routes_[peer.node] = std::move(pipe);
   }
+  {
+    std::lock_guard lock(status_mutex_);
+    std::erase_if(lost_, [&](const LostPeer& lost) { return lost.card.node == peer.node; });
+  }
   if (callbacks_.on_peer) callbacks_.on_peer(peer.root, true);
 }
 
@@ -236,6 +250,11 @@ void LinkWorker::close(ConnectionId connection) {
     std::lock_guard lock(routes_mutex_);
     const auto route = routes_.find(channel.peer.node);
     if (route != routes_.end() && route->second == channel.pipe) routes_.erase(route);
+  }
+  {
+    std::lock_guard lock(status_mutex_);
+    if (lost_.size() == kLostPeersMax) lost_.pop_front();
+    lost_.push_back({channel.peer, monotonic_now()});
   }
   channel.pipe->close();
   system_.node_lost(channel.peer.node, channel.peer.incarnation);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -40,6 +41,12 @@ struct PeerStatus {
   std::uint64_t frames_out = 0;
 };
 
+/// A peer whose session ended, for whatever reason, and that has not come back.
+struct LostPeer {
+  NodeCard card;
+  Time at;
+};
+
 struct LinkCallbacks {
   /// A peer's root actor: it joined (true) or is lost. From the link's thread; must not block.
   std::function<void(const ActorRef& root, bool joined)> on_peer;
@@ -49,6 +56,9 @@ struct LinkCallbacks {
 
 class LinkWorker {
  public:
+  static constexpr std::size_t kLostPeersMax = 16;
+  static constexpr Duration kLostPeersKept = seconds(600);
+
   /// Requires: `system` and what the callbacks use outlive the link's thread, or left_behind().
   LinkWorker(ActorSystem& system, const MessageRegistry& registry, LinkCallbacks callbacks,
              const MembershipCore::Args& membership, Bytes queue_max);
@@ -58,6 +68,8 @@ class LinkWorker {
   [[nodiscard]] bool watch(const ActorRef& watcher, const ActorRef& target);
   [[nodiscard]] bool unwatch(const ActorRef& watcher, const ActorRef& target);
   std::vector<PeerStatus> peers() const;
+  /// Those of the last kLostPeersMax, for kLostPeersKept, whose node has not come back.
+  std::vector<LostPeer> lost_peers() const;
   /// The link's thread did not end in time and calls the worker no more; says so in the log.
   void left_behind() const;
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
@@ -119,6 +131,7 @@ class LinkWorker {
   std::map<NodeId, std::shared_ptr<PeerPipe>> routes_;
   mutable std::mutex status_mutex_;
   std::vector<PeerStatus> status_;
+  std::deque<LostPeer> lost_;  ///< the latest last
 };
 
 }  // namespace troupe

@@ -7,11 +7,6 @@
 
 namespace troupe::http {
 
-Time monotonic_now() {
-  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
-  return Time(std::chrono::duration_cast<std::chrono::nanoseconds>(since_start).count());
-}
-
 Loop::Loop() : work_(boost::asio::make_work_guard(context_)), timer_(context_) {}
 
 Loop::~Loop() {

@@ -24,12 +24,9 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/base/time.hpp"
+#include "runtime/base/monotonic.hpp"
 
 namespace troupe::http {
-
-/// The monotonic clock of the process.
-Time monotonic_now();
 
 class Loop {
  public:

@@ -94,15 +94,18 @@ class ClusterTest(unittest.TestCase):
         self.gateway.wait_until(lambda: len(self.peers()) == 2, 15, "both joined")
         first.kill()
         self.gateway.wait_until(lambda: len(self.peers()) == 1, 5, "one is lost")
+        lost, = self.peers("lost")
+        self.assertRegex(lost["state"], r"^lost \d+ s ago$")
         # The gateway hears of the loss a moment after the link does.
         self.gateway.wait_until(
             lambda: self.gateway.chat("script/hello")[0] == 200, 1, "the other rank serves")
         for _ in range(4):
             self.assertEqual(self.gateway.chat("script/hello")[0], 200)
 
-    def peers(self):
+    def peers(self, state="up"):
         status, text = self.gateway.get("/admin/nodes", port=self.gateway.admin_port)
-        return [node for node in json.loads(text)["nodes"] if node["address"] != "this node"]
+        return [node for node in json.loads(text)["nodes"]
+                if node["address"] != "this node" and node["state"].startswith(state)]
 
     def test_other_than_loopback_is_refused(self):
         import subprocess

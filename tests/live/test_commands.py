@@ -126,6 +126,10 @@ class ClientTest(CommandTest):
         rounds = re.split(r"^(\d+) actors at (\S+), every 0\.2 s; Ctrl-C ends\n",
                           self.admin("top", "--rounds", "2", "--interval", "0.2"), flags=re.M)
         self.assertEqual(rounds[0], "")
+        for number, text in enumerate(rounds[3::3]):
+            self.assertRegex(text, r"^ranks 1 \| running 0, waiting 0 \| KV 0\.0% \| device idle ")
+            self.assertEqual("generated tokens/s" in text, number == 1)
+        rounds[3::3] = [text.split("\n", 1)[1] for text in rounds[3::3]]
         self.assertEqual(rounds[1::3], ["5", "5"])
         first, second = (table(text) for text in rounds[3::3])
         self.assertEqual({actor["ID"] for actor in first}, {actor["ID"] for actor in second})
@@ -136,7 +140,10 @@ class ClientTest(CommandTest):
     def test_admin_show(self):
         _, _, id = self.open_stream()
         request, = table(self.admin("ps", "--kind", "request"))
-        shown = json.loads(self.admin("show", request["ID"][:8]))
+        lines = dict(line.split(maxsplit=1) for line in
+                     self.admin("show", request["ID"][:8]).splitlines())
+        self.assertEqual((lines["id"], lines["model"]), (request["ID"], "script/stall"))
+        shown = json.loads(self.admin("show", request["ID"][:8], "--json"))
         self.assertEqual(shown["actor"]["id"], request["ID"])
         state = dict(part.split("=") for part in shown["state"].split())
         self.assertEqual(int(state["request"]), int(id.removeprefix("chatcmpl-"), 16))
@@ -147,23 +154,31 @@ class ClientTest(CommandTest):
         self.assertIn("nobody", said)
 
     def test_admin_nodes(self):
-        node, = json.loads(self.admin("nodes"))["nodes"]
+        header, line = (re.split(r"\s{2,}", text.strip())
+                        for text in self.admin("nodes").strip().splitlines())
+        row = dict(zip(header, line, strict=True))
+        self.assertEqual((row["LINK"], row["STATE"], row["ROLES"]),
+                         ("this node", "up", "gateway,rank"))
+        node, = json.loads(self.admin("nodes", "--json"))["nodes"]
         self.assertEqual((node["state"], node["roles"], node["actors"]), ("up", "gateway,rank", 5))
         self.assertIn("script/NAME", node["about"])
 
     def test_admin_cancel(self):
-        for by_number in (False, True):
+        for way in ("id", "number", "actor"):
             connection, response, id = self.open_stream()
-            number = str(int(id.removeprefix("chatcmpl-"), 16))
-            answer = json.loads(self.admin("cancel", number if by_number else id))
+            request, = table(self.admin("ps", "--kind", "request"))
+            name = {"id": id, "number": str(int(id.removeprefix("chatcmpl-"), 16)),
+                    "actor": request["ID"]}[way]
+            answer = json.loads(self.admin("cancel", name))
             self.assertEqual(answer, {"status": "cancelling"})
             text, reason, done = text_of(response)
             self.assertEqual(text, "Then nothing comes")
             self.assertEqual((reason["code"], done), ("cancelled", False))
             self.node.wait_idle(2)
-        said = self.fail_with(2, "admin", "--url", f"http://127.0.0.1:{self.node.admin_port}",
-                              "cancel", "nonsense")
-        self.assertIn("chatcmpl-", said)
+        for unknown, words in (("nonsense", "chatcmpl-"), (id, "may have ended"), ("7", "may have")):
+            said = self.fail_with(2, "admin", "--url", f"http://127.0.0.1:{self.node.admin_port}",
+                                  "cancel", unknown)
+            self.assertIn(words, said)
 
     def test_admin_drain(self):
         scripts = Scripts()

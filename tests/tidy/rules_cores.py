@@ -19,7 +19,7 @@ BANNED_HEADERS = re.compile(
     r"(chrono|thread|mutex|shared_mutex|condition_variable|future|atomic|random|unordered_map|"
     r"unordered_set|ctime|time\.h|fstream|filesystem)$")
 BANNED_CODE = (
-    (re.compile(r"\bstd::chrono\b"), "a clock"),
+    (re.compile(r"\b(std::chrono|monotonic_now)\b"), "a clock"),
     (re.compile(r"\b(s?rand|random|drand48|arc4random)\s*\("), "unseeded chance"),
     (re.compile(r"\bstd::(random_device|mt19937(_64)?|shuffle)\b"), "unseeded chance"),
     (re.compile(r"\b(u?sleep|nanosleep|sleep_for|sleep_until)\s*\("), "a wait"),

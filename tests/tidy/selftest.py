@@ -81,7 +81,8 @@ class CoreRules(unittest.TestCase):
             self.assertTrue(core(f"#include <{header}>\n"), header)
 
     def test_code(self):
-        for code in ("auto t = std::chrono::steady_clock::now();", "int x = rand();", "sleep(1);",
+        for code in ("auto t = std::chrono::steady_clock::now();",
+                     "Time t = monotonic_now();", "int x = rand();", "sleep(1);",
                      "auto h = getenv(name);", "int s = socket(a, b, 0);", "auto* p = new Thing();",
                      "std::unordered_map<int, int> m;", "std::thread t;", "  static int count = 0;"):
             self.assertTrue(core(code), code)

@@ -6,10 +6,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "tools/admin/actor_table.hpp"
 #include "tools/admin/admin_client.hpp"
+#include "tools/admin/device_load.hpp"
+#include "tools/admin/node_table.hpp"
 #include "tools/cli/cli.hpp"
 
 namespace troupe {
@@ -51,6 +54,18 @@ int print_call(const AdminFlags& flags, const char* method, const std::string& p
   return cli::kOk;
 }
 
+/// Prints what the node says at `path`, as it says it or as a table.
+int print_table(const AdminFlags& flags, const std::string& path,
+                Result<std::string> (*format)(std::string_view)) {
+  if (flags.json) return print_call(flags, "GET", path);
+  const auto body = admin_call(flags.target, "GET", path);
+  if (!body.ok()) return cli::report(body.error());
+  const auto text = format(*body);
+  if (!text.ok()) return cli::report(text.error());
+  std::fputs(text->c_str(), stdout);
+  return cli::kOk;
+}
+
 int ps(const AdminFlags& flags) {
   if (flags.json) return print_call(flags, "GET", "/admin/actors");
   const auto actors = sample(flags);
@@ -63,20 +78,25 @@ int top(const AdminFlags& flags) {
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   const std::size_t count = flags.count == 0 ? 20 : flags.count;
   std::vector<ActorLine> before;
+  std::optional<DeviceLoad> load_before;
   auto before_at = std::chrono::steady_clock::now();
   for (std::size_t round = 0; flags.rounds == 0 || round < flags.rounds; ++round) {
     auto actors = sample(flags);
     if (!actors.ok()) return cli::report(actors.error());
+    const auto metrics = admin_call(flags.target, "GET", "/metrics");
+    if (!metrics.ok()) return cli::report(metrics.error());
+    const auto load = parse_load(*metrics);
     const auto now = std::chrono::steady_clock::now();
-    if (round > 0) {
-      add_rates(*actors, before, std::chrono::duration<double>(now - before_at).count());
-    }
+    const double seconds = std::chrono::duration<double>(now - before_at).count();
+    if (round > 0) add_rates(*actors, before, seconds);
     if (terminal) std::fputs("\x1b[H\x1b[2J", stdout);
     std::printf("%zu actors at %s, every %.1f s; Ctrl-C ends\n", actors->size(),
                 flags.target.url.c_str(), flags.interval);
+    if (load) std::fputs(format_load(*load, load_before, seconds).c_str(), stdout);
     std::fputs(format_actors(*actors, sort_of(flags.sort), count, round > 0).c_str(), stdout);
     std::fflush(stdout);
     before = std::move(*actors);
+    load_before = load;
     before_at = now;
     if (flags.rounds == 0 || round + 1 < flags.rounds) {
       std::this_thread::sleep_for(std::chrono::duration<double>(flags.interval));
@@ -107,7 +127,7 @@ void add_admin_command(cli::Command& program) {
   list.flag("--json", flags->json, "As the node says it");
   list.run([flags] { return ps(*flags); });
 
-  cli::Command live = admin.command("top", "Watch the actors, with rates");
+  cli::Command live = admin.command("top", "Watch the actors and the devices' load, with rates");
   add_list_options(live, *flags);
   live.option("--interval", flags->interval, "Seconds between samples").between(0.1, 3600);
   live.option("--rounds", flags->rounds, "End after so many samples (0: never)");
@@ -115,14 +135,15 @@ void add_admin_command(cli::Command& program) {
 
   cli::Command show = admin.command("show", "One actor: counters, and what it says of itself");
   show.option("ACTOR", flags->id, "Its id, or the beginning of it").required();
-  show.run([flags] { return print_call(*flags, "GET", "/admin/actors/" + flags->id); });
+  show.flag("--json", flags->json, "As the node says it");
+  show.run([flags] { return print_table(*flags, "/admin/actors/" + flags->id, format_actor); });
 
-  admin.command("nodes", "This node and its peers").run([flags] {
-    return print_call(*flags, "GET", "/admin/nodes");
-  });
+  cli::Command nodes = admin.command("nodes", "This node, its peers, and those lost lately");
+  nodes.flag("--json", flags->json, "As the node says it");
+  nodes.run([flags] { return print_table(*flags, "/admin/nodes", format_nodes); });
 
   cli::Command cancel = admin.command("cancel", "End a request; its client gets an error");
-  cancel.option("REQUEST", flags->id, "Its number, or its chatcmpl- id").required();
+  cancel.option("REQUEST", flags->id, "Its chatcmpl- id, its number, or the id of `ps`").required();
   cancel.run(
       [flags] { return print_call(*flags, "POST", "/admin/requests/" + flags->id + "/cancel"); });
 

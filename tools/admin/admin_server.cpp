@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <thread>
+#include <future>
 
-#include "actors/request/request_messages.hpp"
+#include "actors/gateway/gateway_messages.hpp"
 #include "runtime/recipe/api_error.hpp"
 #include "runtime/recipe/text/json_writer.hpp"
 
@@ -17,8 +14,7 @@ namespace troupe {
 
 namespace {
 
-constexpr Duration kDescribeWithin = seconds(1);
-constexpr std::size_t kDescribesMax = 64;
+constexpr Duration kAnswerWithin = seconds(1);
 
 http::Response json_response(int status, std::string body) {
   return {status, {{"content-type", "application/json"}}, std::move(body)};
@@ -51,6 +47,21 @@ std::string hex_id(const ActorRef& ref) {
   return text;
 }
 
+constexpr const char* kCancelling = R"({"status":"cancelling"})";
+constexpr const char* kByOperator = "by an operator";
+
+/// From a number, or the id that clients see: chatcmpl- and 16 hexadecimal digits.
+std::optional<RequestId> request_id_of(std::string_view text) {
+  constexpr std::string_view kPrefix = "chatcmpl-";
+  const bool hex = text.starts_with(kPrefix);
+  if (hex) text.remove_prefix(kPrefix.size());
+  std::uint64_t id = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, problem] = std::from_chars(text.data(), last, id, hex ? 16 : 10);
+  if (problem != std::errc() || end != last) return std::nullopt;
+  return RequestId(id);
+}
+
 void write_actor(JsonWriter& json, const ActorSnapshot& actor) {
   json.open_object();
   json.key("id").text(hex_id(actor.ref));
@@ -68,57 +79,12 @@ void write_actor(JsonWriter& json, const ActorSnapshot& actor) {
 
 }  // namespace
 
-/// Waits for actors to describe themselves, so that no io thread does.
-class AdminServer::Describer {
- public:
-  explicit Describer(ActorSystem& system) : system_(system), thread_([this] { run(); }) {}
-  ~Describer() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
-
-  using Then = std::function<void(Result<std::string>)>;
-  /// False: too many wait already.
-  bool ask(const ActorRef& ref, Then then) {
-    const std::lock_guard lock(mutex_);
-    if (queue_.size() >= kDescribesMax) return false;
-    queue_.emplace_back(ref, std::move(then));
-    changed_.notify_one();
-    return true;
-  }
-
- private:
-  void run() {
-    std::unique_lock lock(mutex_);
-    while (!stopping_) {
-      changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
-      if (stopping_) return;
-      const auto [ref, then] = std::move(queue_.front());
-      queue_.pop_front();
-      lock.unlock();
-      then(system_.describe(ref, kDescribeWithin));
-      lock.lock();
-    }
-  }
-
-  ActorSystem& system_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::pair<ActorRef, Then>> queue_;
-  bool stopping_ = false;
-  std::thread thread_;
-};
-
 AdminServer::AdminServer(std::unique_ptr<http::Server> bound, ActorSystem& system, ActorRef root,
                          AdminOptions options)
     : system_(system),
       root_(root),
       options_(std::move(options)),
-      describer_(std::make_unique<Describer>(system)),
+      questions_(std::make_unique<QuestionThread>()),
       server_(std::move(bound)) {}
 
 Result<std::unique_ptr<http::Server>> AdminServer::bind(std::uint16_t port) {
@@ -143,7 +109,7 @@ AdminServer::~AdminServer() {
 
 void AdminServer::stop() {
   if (server_) server_->shutdown(seconds(1));
-  describer_.reset();
+  questions_.reset();
 }
 
 bool AdminServer::allowed(const http::Request& request) const {
@@ -156,12 +122,20 @@ bool AdminServer::allowed(const http::Request& request) const {
 
 void AdminServer::on_request(http::SessionId session, http::Request request) {
   constexpr std::string_view kActors = "/admin/actors/";
+  constexpr std::string_view kRequests = "/admin/requests/";
+  constexpr std::string_view kCancel = "/cancel";
+  const std::string& path = request.path;
   if (!allowed(request)) {
     return server_->respond(
         session, error_answer(401, "unauthorized", "the admin token is missing or wrong"));
   }
-  if (request.method == "GET" && request.path.starts_with(kActors)) {
-    return show(session, request.path.substr(kActors.size()));
+  if (request.method == "GET" && path.starts_with(kActors)) {
+    return show(session, path.substr(kActors.size()));
+  }
+  if (request.method == "POST" && path.starts_with(kRequests) && path.ends_with(kCancel) &&
+      path.size() > kRequests.size() + kCancel.size()) {
+    return cancel(session,
+                  path.substr(kRequests.size(), path.size() - kRequests.size() - kCancel.size()));
   }
   server_->respond(session, answer(request));
 }
@@ -169,8 +143,6 @@ void AdminServer::on_request(http::SessionId session, http::Request request) {
 http::Response AdminServer::answer(const http::Request& request) {
   const std::string& path = request.path;
   const bool get = request.method == "GET", post = request.method == "POST";
-  constexpr std::string_view kRequests = "/admin/requests/";
-  constexpr std::string_view kCancel = "/cancel";
   if (get && path == "/admin/actors") return json_response(200, actors_body());
   if (get && path == "/metrics") {
     return {200, {{"content-type", "text/plain; version=0.0.4"}}, options_.metrics()};
@@ -179,10 +151,6 @@ http::Response AdminServer::answer(const http::Request& request) {
   if (post && path == "/admin/drain") {
     options_.drain();
     return json_response(202, R"({"status":"draining"})");
-  }
-  if (post && path.starts_with(kRequests) && path.ends_with(kCancel) &&
-      path.size() > kRequests.size() + kCancel.size()) {
-    return cancel(path.substr(kRequests.size(), path.size() - kRequests.size() - kCancel.size()));
   }
   return error_answer(404, "not_found", "there is no " + request.method + " " + path);
 }
@@ -213,6 +181,8 @@ std::string AdminServer::nodes_body() const {
     json.key("incarnation").number(std::uint64_t{peer.root.incarnation});
     json.key("address").text(peer.address);
     json.key("state").text(peer.state);
+    json.key("roles").text(peer.roles);
+    json.key("about").text(peer.about);
     json.close_object();
   }
   json.close_array().close_object();
@@ -233,7 +203,8 @@ void AdminServer::show(http::SessionId session, const std::string& id) {
                               std::to_string(found.size()) + " actors' ids begin with " + id));
   }
   const ActorSnapshot actor = found.front();
-  const bool asked = describer_->ask(actor.ref, [this, session, actor](Result<std::string> said) {
+  ask(session, [this, session, actor] {
+    const auto said = system_.describe(actor.ref, kAnswerWithin);
     JsonWriter json;
     json.open_object().key("actor");
     write_actor(json, actor);
@@ -242,27 +213,56 @@ void AdminServer::show(http::SessionId session, const std::string& id) {
     json.close_object();
     server_->respond(session, json_response(200, json.take()));
   });
-  if (!asked) server_->respond(session, error_answer(503, "busy", "too many questions at once"));
 }
 
-http::Response AdminServer::cancel(const std::string& text) {
-  // A number, or the id that clients see: chatcmpl- and 16 hexadecimal digits.
-  constexpr std::string_view kPrefix = "chatcmpl-";
-  const bool hex = text.starts_with(kPrefix);
-  const std::string digits = hex ? text.substr(kPrefix.size()) : text;
-  std::uint64_t id = 0;
-  const auto [end, problem] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), id, hex ? 16 : 10);
-  if (problem != std::errc() || end != digits.data() + digits.size()) {
-    return error_answer(400, "invalid", "a request is named by its number or its chatcmpl- id");
+void AdminServer::ask(http::SessionId session, std::function<void()> question) {
+  if (!questions_->ask(std::move(question))) {
+    server_->respond(session, error_answer(503, "busy", "too many questions at once; try again"));
   }
+}
+
+void AdminServer::cancel(http::SessionId session, const std::string& text) {
+  ActorRef gateway;
   for (const auto& actor : system_.list()) {
-    if (std::string_view(actor.kind) != "gateway") continue;
-    system_.send(ActorRef{}, actor.ref,
-                 make_message<CancelRequest>(RequestId(id), std::string("by an operator")));
-    return json_response(202, R"({"status":"cancelling"})");
+    if (hex_id(actor.ref) == text && std::string_view(actor.kind) == "request") {
+      system_.send(ActorRef{}, actor.ref,
+                   make_message<CancelRequest>(RequestId(0), std::string(kByOperator)));
+      return server_->respond(session, json_response(202, kCancelling));
+    }
+    if (std::string_view(actor.kind) == "gateway") gateway = actor.ref;
   }
-  return error_answer(404, "not_found", "this node has no gateway; cancel at the gateway's node");
+  const auto id = request_id_of(text);
+  if (!id) {
+    return server_->respond(
+        session, error_answer(404, "not_found",
+                              "no request is called " + text +
+                                  "; name its chatcmpl- id, its number, or the id of `ps`"));
+  }
+  if (!gateway) {
+    return server_->respond(
+        session, error_answer(404, "not_found", "this node has no gateway; cancel at its node"));
+  }
+  ask(session, [this, session, gateway, id = *id, text] {
+    server_->respond(session, cancel_at(gateway, id, text));
+  });
+}
+
+http::Response AdminServer::cancel_at(const ActorRef& gateway, RequestId id,
+                                      const std::string& text) {
+  auto told = std::make_shared<std::promise<bool>>();
+  auto answer = told->get_future();
+  const ActorRef inbox = system_.open_endpoint([told, id](const Envelope& envelope) {
+    const auto* heard = envelope.message.as<CancelAnswered>();
+    if (heard != nullptr && heard->request == id) told->set_value(heard->found);
+  });
+  system_.send(inbox, gateway, make_message<CancelRequest>(id, std::string(kByOperator)));
+  const auto state = answer.wait_for(std::chrono::nanoseconds(kAnswerWithin.value));
+  system_.close_endpoint(inbox);
+  if (state != std::future_status::ready) {
+    return error_answer(503, "busy", "the gateway did not answer within a second; try again");
+  }
+  if (answer.get()) return json_response(202, kCancelling);
+  return error_answer(404, "not_found", "no request " + text + " is under way; it may have ended");
 }
 
 }  // namespace troupe

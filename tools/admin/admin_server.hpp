@@ -3,13 +3,13 @@
 //   GET  /admin/actors            every actor's counters; nobody is asked, a stuck one shows too
 //   GET  /admin/actors/ID         one actor: counters and what it says of itself (waits up to 1 s)
 //   GET  /admin/nodes             this node and the nodes it is linked with
-//   POST /admin/requests/ID/cancel  202 says that the gateway was told; it knows what still runs
-//   POST /admin/drain             the node refuses new requests, finishes the running ones, and
-//   ends
+//   POST /admin/requests/ID/cancel  202: it ends; 404: nothing of that name is under way. ID: its
+//                                 chatcmpl- id, its number, or the id of its actor
+//   POST /admin/drain             the node refuses new requests, finishes the running ones, ends
 //   GET  /metrics                 as on the HTTP port, which a node without a gateway does not have
 //
 // It listens on loopback only. With a token every call needs `authorization: Bearer TOKEN`.
-// Threads: those of the HTTP server; describing waits on a thread of its own, one at a time.
+// Threads: those of the HTTP server; what waits for actors does so on a thread of its own.
 #pragma once
 
 #include <functional>
@@ -18,13 +18,16 @@
 
 #include "runtime/actor/system.hpp"
 #include "runtime/http/server.hpp"
+#include "tools/admin/question_thread.hpp"
 
 namespace troupe {
 
 struct AdminPeer {
   ActorRef root;
   std::string address;
-  std::string state;
+  std::string state;  ///< "up", "silent", "lost 12 s ago"
+  std::string roles;
+  std::string about;
 };
 
 struct AdminOptions {
@@ -53,7 +56,6 @@ class AdminServer final : public http::Handler {
   void on_gone(http::SessionId) override {}
 
  private:
-  class Describer;
   AdminServer(std::unique_ptr<http::Server> bound, ActorSystem& system, ActorRef root,
               AdminOptions options);
   http::Response answer(const http::Request& request);
@@ -61,12 +63,15 @@ class AdminServer final : public http::Handler {
   std::string actors_body() const;
   std::string nodes_body() const;
   void show(http::SessionId session, const std::string& id);
-  http::Response cancel(const std::string& request_id);
+  void cancel(http::SessionId session, const std::string& text);
+  http::Response cancel_at(const ActorRef& gateway, RequestId id, const std::string& text);
+  /// Runs a question on the thread that may wait; too many are a 503.
+  void ask(http::SessionId session, std::function<void()> question);
 
   ActorSystem& system_;
   const ActorRef root_;
   const AdminOptions options_;
-  std::unique_ptr<Describer> describer_;
+  std::unique_ptr<QuestionThread> questions_;
   std::unique_ptr<http::Server> server_;
 };
 

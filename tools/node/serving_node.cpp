@@ -4,6 +4,7 @@
 #include <random>
 
 #include "actors/node/wire_messages.hpp"
+#include "runtime/base/monotonic.hpp"
 #include "runtime/cluster/address.hpp"
 #include "runtime/cluster/identity.hpp"
 #include "runtime/observe/log.hpp"
@@ -35,6 +36,9 @@ http::Limits http_limits(const config::NodeConfig& config) {
   return limits;
 }
 
+/// Two heartbeats: what a healthy peer is never silent for.
+constexpr Duration kSilenceShown = milliseconds(500);
+
 const char* state_name(PeerState state) {
   switch (state) {
     case PeerState::kHelloSent:
@@ -49,10 +53,28 @@ const char* state_name(PeerState state) {
   return "unknown";
 }
 
-AdminPeer describe_peer(const PeerStatus& peer) {
-  std::string about =
-      name_of(peer.card) + ", silent for " + std::to_string(peer.silent.value / 1'000'000) + " ms";
-  return {peer.card.root, std::move(about), state_name(peer.state)};
+AdminPeer describe_peer(const NodeCard& card, std::string address, std::string state) {
+  std::string roles;
+  for (const auto& role : card.roles) roles += (roles.empty() ? "" : ",") + role;
+  return {card.root, std::move(address), std::move(state), std::move(roles), card.model};
+}
+
+std::vector<AdminPeer> peers_of(const ClusterLink& link) {
+  std::vector<AdminPeer> peers;
+  for (const auto& peer : link.peers()) {
+    std::string state = state_name(peer.state);
+    if (peer.silent > kSilenceShown) {
+      state += ", silent for " + std::to_string(peer.silent.value / 1'000'000) + " ms";
+    }
+    peers.push_back(
+        describe_peer(peer.card, peer.joined_by_us ? "joined by us" : "joined us", state));
+  }
+  const Time now = monotonic_now();
+  for (const auto& peer : link.lost_peers()) {
+    const auto ago = (now - peer.at).value / 1'000'000'000;
+    peers.push_back(describe_peer(peer.card, "-", "lost " + std::to_string(ago) + " s ago"));
+  }
+  return peers;
 }
 
 }  // namespace
@@ -176,11 +198,7 @@ Status ServingNode::open_admin() {
     options.roles += (options.roles.empty() ? "" : ",") + role;
   }
   if (link_) {
-    options.peers = [this] {
-      std::vector<AdminPeer> peers;
-      for (const auto& peer : link_->peers()) peers.push_back(describe_peer(peer));
-      return peers;
-    };
+    options.peers = [this] { return peers_of(*link_); };
   }
   options.drain = [this] {
     drain_asked_ = true;

@@ -167,6 +167,11 @@ TEST(GatewayClients, AnOperatorsCancelReachesTheRequest) {
   const Turn turn = gateway.driver.hears(CancelRequest{id, "operator"});
   EXPECT_EQ(turn.only<CancelRequest>(request).why, "operator");
   EXPECT_TRUE(gateway.driver.hears(CancelRequest{RequestId(1), "x"}).silent());
+  const ActorRef asker = actor(22);
+  const Turn found = gateway.driver.hears(CancelRequest{id, "operator"}, from(asker));
+  EXPECT_TRUE(found.only<CancelAnswered>(asker).found);
+  const Turn unknown = gateway.driver.hears(CancelRequest{RequestId(1), "x"}, from(asker));
+  EXPECT_FALSE(unknown.only<CancelAnswered>(asker).found);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "runtime/actor/message_type.hpp"
-#include "runtime/actor/timer_service.hpp"
+#include "runtime/base/monotonic.hpp"
 
 namespace troupe {
 namespace {

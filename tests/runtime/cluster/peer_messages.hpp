@@ -9,7 +9,7 @@
 
 #include "runtime/actor/actor.hpp"
 #include "runtime/actor/message_type.hpp"
-#include "runtime/actor/timer_service.hpp"
+#include "runtime/base/monotonic.hpp"
 
 namespace troupe::peer {
 
