@@ -57,7 +57,8 @@ Status check_shape(const Vocabulary& vocabulary) {
   }
   bool fits = in_range(vocabulary.bos, size) && in_range(vocabulary.eos, size);
   for (const TokenId id : vocabulary.ends) fits = fits && in_range(id, size);
-  if (!fits) return Error{Code::kCorrupt, "a bos, eos or end token is not in the vocabulary"};
+  for (const TokenId id : vocabulary.match_late) fits = fits && in_range(id, size);
+  if (!fits) return Error{Code::kCorrupt, "a bos, eos, end or late token is not in the vocabulary"};
   return ok_status();
 }
 
@@ -69,12 +70,8 @@ void BpeTokenizer::add_pieces(const Vocabulary& vocabulary, Contents& contents, 
     const TokenId id(static_cast<std::int32_t>(i));
     const TokenKind kind = vocabulary.kinds[i];
     const bool normal = kind == TokenKind::kNormal;
-    const bool control = kind == TokenKind::kControl || kind == TokenKind::kUnused;
     contents.pieces.push_back(normal ? bytes_of_spelling(spelling) : spelling);
-    contents.control.push_back(control);
-    if (kind == TokenKind::kControl || kind == TokenKind::kUserDefined) {
-      contents.added.push_back({spelling, id, control});
-    }
+    contents.kinds.push_back(kind);
     if (normal && parts.split.whole_words) parts.words.emplace(contents.pieces.back(), id);
   }
 }
@@ -83,7 +80,8 @@ Status BpeTokenizer::add_merges(const Vocabulary& vocabulary, Parts& parts) {
   std::unordered_map<std::string_view, TokenId> ids;
   for (std::size_t i = 0; i < vocabulary.tokens.size(); ++i) {
     const TokenKind kind = vocabulary.kinds[i];
-    if (kind == TokenKind::kControl || kind == TokenKind::kUnused) continue;
+    const bool text = kind == TokenKind::kNormal || kind == TokenKind::kUserDefined;
+    if (!text) continue;
     ids.emplace(vocabulary.tokens[i], TokenId(static_cast<std::int32_t>(i)));
   }
   const auto id_of = [&](std::string_view spelling) {
@@ -116,7 +114,10 @@ Result<std::shared_ptr<const Tokenizer>> BpeTokenizer::build(const Vocabulary& v
   TROUPE_TRY(check_shape(vocabulary));
   Parts parts;
   TROUPE_TRY_ASSIGN(parts.split, find_pre_tokenizer(vocabulary.pre_tokenizer));
-  Contents contents{.bos = vocabulary.bos,
+  if (vocabulary.whole_words) parts.split.whole_words = *vocabulary.whole_words;
+  Contents contents{.match_late = vocabulary.match_late,
+                    .nfc = vocabulary.nfc,
+                    .bos = vocabulary.bos,
                     .eos = vocabulary.eos,
                     .ends = vocabulary.ends,
                     .add_bos = vocabulary.add_bos && vocabulary.bos.has_value()};

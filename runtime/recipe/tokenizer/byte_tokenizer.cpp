@@ -11,15 +11,13 @@ std::shared_ptr<const Tokenizer> ByteTokenizer::build(std::span<const std::strin
   Contents contents{.bos = kStart, .eos = kEnd, .ends = {kEnd, kEndOfText}};
   for (int byte = 0; byte < 256; ++byte) {
     contents.pieces.emplace_back(1, static_cast<char>(byte));
-    contents.control.push_back(false);
+    contents.kinds.push_back(TokenKind::kNormal);
   }
   std::vector<std::string> spellings = {"<|endoftext|>", "<|im_start|>", "<|im_end|>"};
   spellings.insert(spellings.end(), more_control.begin(), more_control.end());
   for (const std::string& spelling : spellings) {
-    const TokenId id(static_cast<std::int32_t>(contents.pieces.size()));
-    contents.added.push_back({spelling, id, true});
     contents.pieces.push_back(spelling);
-    contents.control.push_back(true);
+    contents.kinds.push_back(TokenKind::kControl);
   }
   return std::shared_ptr<const Tokenizer>(new ByteTokenizer(std::move(contents)));
 }

@@ -9,9 +9,10 @@
 //   llama-bpe  (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
 //               ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //   qwen2      as llama-bpe, with \p{N} instead of \p{N}{1,3}
+//   deepseek-v3  three splits, see deepseek_words.hpp
 //
-// Classes are those of Unicode 15 (utf8proc); \s is the property White_Space. A byte that belongs
-// to no character counts as a character that is neither letter, number nor space.
+// The classes are those of char_class.hpp; a byte that belongs to no character counts as one that
+// is neither letter, number nor space.
 //
 // Invariant: the words, one after the other, are the text.
 #pragma once

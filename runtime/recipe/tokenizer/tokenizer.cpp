@@ -5,64 +5,88 @@
 
 #include "runtime/base/assert.hpp"
 #include "runtime/recipe/text/utf8.hpp"
+#include "runtime/recipe/tokenizer/normal_form.hpp"
 
 namespace troupe {
+namespace {
+
+/// Calls on_token(id) and on_text(text) for what a text consists of, in order.
+template <class OnToken, class OnText>
+void split_at(const SpellingSet& spellings, std::string_view text, const OnToken& on_token,
+              const OnText& on_text) {
+  std::size_t start = 0;
+  while (const auto found = spellings.find_next(text, start)) {
+    if (found->begin > start) on_text(text.substr(start, found->begin - start));
+    on_token(found->id);
+    start = found->end;
+  }
+  if (start < text.size()) on_text(text.substr(start));
+}
+
+bool is_added_kind(TokenKind kind) {
+  return kind == TokenKind::kControl || kind == TokenKind::kAdded ||
+         kind == TokenKind::kUserDefined;
+}
+
+}  // namespace
 
 Tokenizer::Tokenizer(Contents contents)
     : pieces_(std::move(contents.pieces)),
-      control_(std::move(contents.control)),
-      added_(std::move(contents.added)),
+      kinds_(std::move(contents.kinds)),
+      nfc_(contents.nfc),
       bos_(contents.bos),
       eos_(contents.eos),
       ends_(std::move(contents.ends)),
       add_bos_(contents.add_bos) {
-  TROUPE_ASSERT(pieces_.size() == control_.size(), "each id has bytes and a kind");
-  std::erase_if(added_, [](const Added& token) { return token.spelling.empty(); });
-  std::stable_sort(added_.begin(), added_.end(),
-                   [](const Added& a, const Added& b) { return a.spelling < b.spelling; });
-  for (const Added& token : added_) {
-    starts_added_[static_cast<unsigned char>(token.spelling[0])] = true;
+  TROUPE_ASSERT(pieces_.size() == kinds_.size(), "each id has bytes and a kind");
+  std::vector<bool> is_late(pieces_.size(), false);
+  for (const TokenId id : contents.match_late) is_late[static_cast<std::size_t>(id.value)] = true;
+  std::vector<SpellingSet::Spelling> added;
+  std::vector<SpellingSet::Spelling> early;
+  std::vector<SpellingSet::Spelling> late;
+  std::vector<SpellingSet::Spelling> user_defined;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (!is_added_kind(kinds_[i])) continue;
+    const SpellingSet::Spelling spelling{pieces_[i], TokenId(static_cast<std::int32_t>(i))};
+    added.push_back(spelling);
+    if (kinds_[i] == TokenKind::kUserDefined) user_defined.push_back(spelling);
+    if (!is_late[i]) early.push_back(spelling);
+    if (is_late[i]) {
+      const auto normal = nfc_ ? to_nfc(spelling.text) : std::nullopt;
+      late.push_back(normal ? SpellingSet::Spelling{*normal, spelling.id} : spelling);
+    }
   }
-}
-
-/// The longest added token that text starts with, or null. Narrows the range of spellings that
-/// agree with the text, one byte at a time.
-const Tokenizer::Added* Tokenizer::added_at(std::string_view text, bool with_control) const {
-  const Added* found = nullptr;
-  auto low = added_.begin();
-  auto high = added_.end();
-  for (std::size_t length = 1; length <= text.size() && low != high; ++length) {
-    const auto byte = static_cast<unsigned char>(text[length - 1]);
-    const auto at = [length](const Added& token) {
-      const std::string& spelling = token.spelling;
-      return spelling.size() < length ? -1 : static_cast<unsigned char>(spelling[length - 1]);
-    };
-    low = std::partition_point(low, high, [&](const Added& token) { return at(token) < byte; });
-    high = std::partition_point(low, high, [&](const Added& token) { return at(token) <= byte; });
-    if (low == high || low->spelling.size() != length) continue;
-    if (with_control || !low->control) found = &*low;
-  }
-  return found;
+  added_ = SpellingSet(std::move(added));
+  early_ = SpellingSet(std::move(early));
+  late_ = SpellingSet(std::move(late));
+  user_defined_ = SpellingSet(std::move(user_defined));
 }
 
 std::vector<TokenId> Tokenizer::encode(std::string_view text, bool parse_special) const {
   std::vector<TokenId> ids;
-  std::size_t start = 0;  // of the text not yet encoded
-  for (std::size_t at = 0; at < text.size();) {
-    const Added* token = starts_added_[static_cast<unsigned char>(text[at])]
-                             ? added_at(text.substr(at), parse_special)
-                             : nullptr;
-    if (token == nullptr) {
-      ++at;
-      continue;
-    }
-    if (at > start) encode_text(text.substr(start, at - start), ids);
-    ids.push_back(token->id);
-    at += token->spelling.size();
-    start = at;
-  }
-  if (start < text.size()) encode_text(text.substr(start), ids);
+  split_at(
+      parse_special ? early_ : user_defined_, text, [&](TokenId id) { ids.push_back(id); },
+      [&](std::string_view rest) {
+        if (parse_special) {
+          encode_late(rest, ids);
+        } else {
+          encode_plain(rest, ids);
+        }
+      });
   return ids;
+}
+
+void Tokenizer::encode_late(std::string_view text, std::vector<TokenId>& ids) const {
+  const auto normal = nfc_ ? to_nfc(text) : std::nullopt;
+  split_at(
+      late_, normal ? *normal : text, [&](TokenId id) { ids.push_back(id); },
+      [&](std::string_view rest) { encode_text(rest, ids); });
+}
+
+void Tokenizer::encode_plain(std::string_view text, std::vector<TokenId>& ids) const {
+  const auto normal = nfc_ ? to_nfc(text) : std::nullopt;
+  const std::string_view shown = normal ? *normal : text;
+  if (!shown.empty()) encode_text(shown, ids);
 }
 
 Result<std::vector<TokenId>> Tokenizer::encode(std::span<const PromptSegment> segments) const {
@@ -104,16 +128,18 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, bool with_control) c
 }
 
 bool Tokenizer::is_control(TokenId id) const {
-  if (id.value < 0 || static_cast<std::size_t>(id.value) >= control_.size()) return true;
-  return control_[static_cast<std::size_t>(id.value)];
+  if (id.value < 0 || static_cast<std::size_t>(id.value) >= kinds_.size()) return true;
+  const TokenKind kind = kinds_[static_cast<std::size_t>(id.value)];
+  return kind == TokenKind::kControl || kind == TokenKind::kUnused;
+}
+
+bool Tokenizer::is_added(TokenId id) const {
+  if (id.value < 0 || static_cast<std::size_t>(id.value) >= kinds_.size()) return false;
+  return is_added_kind(kinds_[static_cast<std::size_t>(id.value)]);
 }
 
 std::optional<TokenId> Tokenizer::added_token(std::string_view spelling) const {
-  const auto found = std::lower_bound(
-      added_.begin(), added_.end(), spelling,
-      [](const Added& token, std::string_view wanted) { return token.spelling < wanted; });
-  if (found == added_.end() || found->spelling != spelling) return std::nullopt;
-  return found->id;
+  return added_.find(spelling);
 }
 
 }  // namespace troupe

@@ -5,12 +5,14 @@
 // the scripted engine of tests and simulations.
 //
 // Invariants:
-//   1. encode() of text gives control tokens only if parse_special is true. The spelling of a
-//      control token that a user types is ordinary text otherwise.
-//   2. encode() of segments gives them for control segments only: what a prompt encoder
+//   1. encode_plain() never gives an id of the added vocabulary: the spelling of a control token
+//      that a user types is ordinary text. encode() of text gives them only if parse_special is
+//      true, except for user-defined tokens of GGUF files, which llama.cpp takes as text.
+//   2. encode() of segments gives control tokens for control segments only: what a prompt encoder
 //      (prompt_encoder.hpp) puts there, never what a message holds.
 //   3. decode(encode(text)) == text, except for bytes that the vocabulary has no token for: they
-//      are left out, as the models were trained (SmolLM2 lacks 21 bytes, most of them not UTF-8).
+//      are left out, as the models were trained (SmolLM2 lacks 21 bytes, most of them not UTF-8);
+//      and but for the normal form C if the vocabulary wants it (Qwen).
 //
 // Threads: immutable after building; share it freely. Cost: O(n log n) in the bytes of the text.
 #pragma once
@@ -23,6 +25,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/strong.hpp"
+#include "runtime/recipe/tokenizer/spelling_set.hpp"
 #include "runtime/recipe/tokenizer/vocabulary.hpp"
 
 namespace troupe {
@@ -41,8 +44,11 @@ class Tokenizer {
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  /// Never adds bos; see add_bos().
+  /// Never adds bos; see add_bos(). With parse_special the whole added vocabulary is looked for.
   std::vector<TokenId> encode(std::string_view text, bool parse_special = false) const;
+
+  /// Appends the ids of text with the added vocabulary disabled.
+  void encode_plain(std::string_view text, std::vector<TokenId>& ids) const;
 
   /// Neighbouring text segments are encoded as one text. kInvalid if a control segment spells no
   /// added token.
@@ -55,7 +61,9 @@ class Tokenizer {
 
   /// Structure, not text. Also true for ids out of range, which no text may show.
   bool is_control(TokenId id) const;
-  /// The id of an added token (control or user-defined) by its exact spelling.
+  /// Of the added vocabulary: control, added and user-defined tokens.
+  bool is_added(TokenId id) const;
+  /// The id of an added token by its exact spelling.
   std::optional<TokenId> added_token(std::string_view spelling) const;
 
   std::size_t size() const { return pieces_.size(); }
@@ -67,15 +75,11 @@ class Tokenizer {
   bool add_bos() const { return add_bos_; }
 
  protected:
-  struct Added {
-    std::string spelling;
-    TokenId id;
-    bool control = false;
-  };
   struct Contents {
     std::vector<std::string> pieces;  ///< bytes of every id
-    std::vector<bool> control;        ///< same length
-    std::vector<Added> added;
+    std::vector<TokenKind> kinds;     ///< same length
+    std::vector<TokenId> match_late;  ///< see Vocabulary
+    bool nfc = false;
     std::optional<TokenId> bos;
     std::optional<TokenId> eos;
     std::vector<TokenId> ends;
@@ -87,12 +91,15 @@ class Tokenizer {
   virtual void encode_text(std::string_view text, std::vector<TokenId>& ids) const = 0;
 
  private:
-  const Added* added_at(std::string_view text, bool with_control) const;
+  void encode_late(std::string_view text, std::vector<TokenId>& ids) const;
 
   std::vector<std::string> pieces_;
-  std::vector<bool> control_;
-  std::vector<Added> added_;     // by spelling
-  bool starts_added_[256] = {};  // first bytes of the spellings
+  std::vector<TokenKind> kinds_;
+  SpellingSet added_;         // all of them
+  SpellingSet early_;         // looked for in the text as it is
+  SpellingSet late_;          // looked for in the normalized text between those
+  SpellingSet user_defined_;  // looked for in any case
+  bool nfc_;
   std::optional<TokenId> bos_;
   std::optional<TokenId> eos_;
   std::vector<TokenId> ends_;
