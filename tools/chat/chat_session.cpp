@@ -137,6 +137,7 @@ Result<AnswerStats> ChatSession::ask(std::string text,
   request.path = "/v1/chat/completions";
   request.headers.emplace_back("content-type", "application/json");
   request.body = body();
+  request.total_timeout = Duration(static_cast<std::int64_t>(settings_.timeout * 1e9));
   const auto progress = std::make_shared<Progress>();
   const auto start = Clock::now();
   const http::CallId call = client_.start(

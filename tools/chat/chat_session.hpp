@@ -20,6 +20,7 @@ struct ChatSettings {
   std::string system;  ///< empty: the model's own
   double temperature = 0.7;
   std::uint32_t max_tokens = 0;  ///< 0: up to the context's end
+  double timeout = 600;          ///< seconds, for a whole answer
 };
 
 struct AnswerStats {

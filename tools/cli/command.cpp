@@ -1,5 +1,7 @@
 #include "tools/cli/command.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string_view>
@@ -90,7 +92,9 @@ Option& Option::one_of(std::vector<std::string> words) {
   return *this;
 }
 Option& Option::between(double least, double most) {
-  option_->check(CLI::Range(least, most));
+  // CLI11 would print the range as a part of the type, in the digits of a double.
+  option_->check(CLI::Range(least, most).description(""));
+  option_->description(option_->get_description() + fmt::format(" ({} to {})", least, most));
   return *this;
 }
 Option& Option::required() {

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <memory>
 
@@ -19,6 +20,7 @@ sigset_t stop_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);  // a terminal that closes
   return signals;
 }
 
@@ -76,7 +78,11 @@ int serve(const config::NodeConfig& config) {
   if (asked) logging::info("node", "draining; a second signal ends at once");
   // The second signal has its default meaning: it ends the process.
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-  (*node)->stop(config.node.drain_timeout);
+  if (!(*node)->stop(config.node.drain_timeout)) {
+    // What hangs (a device, a thread of it) still uses what destructors would take away.
+    logging::error("node", "something did not end in time; the process ends without it");
+    std::_Exit(cli::kFailure);
+  }
   return asked || drained ? cli::kOk : cli::kFailure;
 }
 

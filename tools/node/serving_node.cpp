@@ -109,7 +109,7 @@ Result<std::unique_ptr<ServingNode>> ServingNode::start(const config::NodeConfig
 }
 
 ServingNode::~ServingNode() {
-  stop(Duration());
+  TROUPE_ASSERT(stop(Duration()), "a node that hangs is left behind, not destroyed");
 }
 
 Status ServingNode::build() {
@@ -258,17 +258,21 @@ bool ServingNode::running() const {
   return system_->alive(root_);
 }
 
-void ServingNode::stop(Duration drain) {
-  if (stopped_ || !system_) return;
+bool ServingNode::stop(Duration drain) {
+  if (stopped_ || !system_) return true;
   stopped_ = true;
   if (admin_) admin_->stop();
   if (server_) server_->stop_accepting();
   const Status ended = system_->shutdown(drain + NodeCore::kDrainEnd, kForce);
-  if (!ended.ok()) logging::error("shutdown", to_string(ended.error()));
+  if (!ended.ok()) {
+    logging::error("shutdown", to_string(ended.error()));
+    return false;
+  }
   for (std::size_t i = 0; i < engines_.devices.size(); ++i) {
     engines_.devices[i]->close_stream(engines_.ranks[i].args.stream.stream);
   }
   if (server_) server_->shutdown(kHttpClose);
+  return true;
 }
 
 }  // namespace troupe

@@ -38,8 +38,9 @@ class ServingNode {
   bool drained() const { return drain_asked_; }
   ActorSystem& system() { return *system_; }
   const ActorRef& root() const { return root_; }
-  /// Drains for at most `drain`, then ends what is left.
-  void stop(Duration drain);
+  /// Drains for at most `drain`, then ends what is left. False: something hangs and was left
+  /// behind; it uses this node still, so that the process must end without the destructor.
+  [[nodiscard]] bool stop(Duration drain);
 
  private:
   class Notes;

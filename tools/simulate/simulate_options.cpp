@@ -108,7 +108,7 @@ Status SimulateOptions::take_config(SimulateSettings& settings) const {
   settings.decode.p1 = gpu.decode_per_token.seconds();
   settings.decode.p2 = gpu.decode_per_token_beyond_knee.seconds();
   settings.decode.n1 = static_cast<double>(gpu.decode_knee);
-  settings.cost_source = config_file_ + " (defaults: CALIB.md)";
+  settings.cost_source = config_file_ + " (the rest: docs/simulation.md, Costs)";
   return ok_status();
 }
 

@@ -21,7 +21,7 @@ struct SimulateSettings {
   Scenario scenario;
   PrefillConstants prefill;
   DecodeConstants decode;
-  std::string cost_source = "CALIB.md";
+  std::string cost_source = "docs/simulation.md, Costs";
 };
 
 class SimulateOptions {

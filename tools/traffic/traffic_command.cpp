@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <future>
 #include <memory>
 
 #include "actors/traffic/report_json.hpp"
@@ -69,6 +70,25 @@ class Observer {
 constexpr std::uint64_t kTrafficName = 1;
 constexpr Duration kEndWithin = seconds(5);
 
+/// That somebody accepts connections there: a run against nobody would be a table of zeros.
+Status check_reachable(const http::Url& server) {
+  std::promise<Status> promise;
+  auto reached = promise.get_future();
+  http::Client client;
+  http::ClientRequest request;
+  request.host = server.host;
+  request.port = server.port;
+  request.path = "/health";
+  request.total_timeout = kEndWithin;
+  client.start(std::move(request), {.on_end = [&] { promise.set_value(ok_status()); },
+                                    .on_error = [&](const Error& e) { promise.set_value(e); }});
+  const Status status = reached.get();
+  if (status.ok() || status.error().code == Code::kDeadline) return ok_status();  // busy, but there
+  return Error{Code::kUnavailable, "nobody answers at " + server.host + ":" +
+                                       std::to_string(server.port) + " (" + status.error().message +
+                                       "); is the server running, and is --url right?"};
+}
+
 /// Runs the plan to its end, or to Ctrl-C.
 Result<std::shared_ptr<const TrafficReport>> drive(const TrafficPlan& plan, const http::Url& server,
                                                    ChatPrompts::Options prompts) {
@@ -102,6 +122,7 @@ Result<std::shared_ptr<const TrafficReport>> drive(const TrafficPlan& plan, cons
 Result<int> run_traffic(const TrafficOptions& options) {
   TROUPE_TRY_ASSIGN(const TrafficPlan plan, options.plan());
   TROUPE_TRY_ASSIGN(const http::Url server, options.server());
+  TROUPE_TRY(check_reachable(server));
   interrupted = 0;
   std::signal(SIGINT, on_interrupt);
   auto driven = drive(plan, server, options.prompts(server));
