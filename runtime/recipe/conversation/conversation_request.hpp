@@ -14,11 +14,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/base/strong.hpp"
 #include "runtime/recipe/conversation/conversation.hpp"
 
 namespace troupe::recipe {
@@ -26,6 +28,8 @@ namespace troupe::recipe {
 enum class Protocol : unsigned char { kChat, kResponses, kMessages };
 
 enum class Compat : unsigned char { kDefault, kDeepseek };
+
+struct PromptPack;
 
 /// What a deployment decides about conversion (SPEC section 1, ConversionOptions).
 struct ConversionOptions {
@@ -37,8 +41,18 @@ struct ConversionOptions {
   bool messages_web_search_rejected = true;
   std::uint32_t thinking_tokens_max = 393216;
   std::uint32_t plain_tokens_max = 393216;
+  /// Explicit max tokens above the room that the prompt leaves are refused; else lowered to it.
+  /// Compat::kDeepseek always refuses.
+  bool reject_tokens_over_room = false;
   /// Served names besides the built-in ones, and what they are.
   std::map<std::string, ModelVersion, std::less<>> models;
+  /// What a request without a model gets, a name of `models`; empty: it must name one.
+  /// Compat::kDeepseek always wants a name.
+  std::string default_model;
+  /// Texts that conversion itself places (apply_patch, documents, mid-conversation system
+  /// messages). A request that needs one is refused if there is no pack.
+  std::shared_ptr<const PromptPack> pack_v4;
+  std::shared_ptr<const PromptPack> pack_v41;
 };
 
 /// A grammar that the output should follow; this library reports it, the engine enforces it.
@@ -47,14 +61,22 @@ struct OutputConstraint {
   std::string schema;  ///< compact JSON, a pattern, or empty
 };
 
+/// Absent values: the model's own defaults. Compat::kDeepseek leaves temperature and top_p never
+/// absent, and knows nothing of what stands below `constraint`.
 struct Sampling {
   std::optional<std::uint32_t> tokens_max;  ///< as asked; see resolve_max_tokens()
-  float temperature = 1;
-  float top_p = 1;
+  bool clamp_tokens = false;                ///< tokens_max above the room: lowered, not refused
+  std::optional<float> temperature;
+  std::optional<float> top_p;
   bool logprobs = false;
   std::optional<std::uint8_t> top_logprobs;
   std::optional<std::uint64_t> seed;
   std::optional<OutputConstraint> constraint;
+
+  std::optional<std::uint32_t> top_k;  ///< 0: off
+  std::optional<float> min_p;
+  std::vector<std::pair<TokenId, float>> logit_bias;  ///< ids not checked against a vocabulary
+  bool ignore_eos = false;  ///< go on to tokens_max (vLLM's extension, for benchmarks)
 };
 
 /// Where the model's answer begins (SPEC 5.2). A continuation keeps leading line ends.
@@ -89,13 +111,14 @@ struct ConversationRequest {
   std::string model;  ///< as the client named it
   ModelVersion version = ModelVersion::kDeepseekV4;
   bool stream = false;
+  std::string user;  ///< who asks, if the client says so; Compat::kDeepseek: empty
   Conversation conversation;
   Sampling sampling;
   ParsingOptions parsing;
   AnswerOptions answer;
 };
 
-/// Why a body was refused. The HTTP status is 400 unless said otherwise.
+/// Why a body was refused; error_body.hpp writes it in the protocol's form.
 struct RequestError {
   enum class Stage : unsigned char {
     kParse,    ///< not JSON, or not the shape of the protocol
@@ -103,7 +126,9 @@ struct RequestError {
   };
   Stage stage = Stage::kConvert;
   std::string message;
-  std::string param;  ///< empty in compat mode
+  std::string param;  ///< the field that is wrong, "messages[0].content"; empty in compat mode
+  std::string code = "invalid_request_error";
+  int status = 400;
 };
 
 }  // namespace troupe::recipe
