@@ -69,7 +69,9 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
                      const std::set<std::string>&) { dialed(peer); },
               [this](caf::error& failure) {
                 if (*left_behind_) return quit();
-                worker_.dial_failed(*this, to_string(*join_) + ": " + system().render(failure));
+                worker_.dial_failed(*this, "nobody answers at " + to_string(*join_) + " (" +
+                                               system().render(failure) +
+                                               "); is that node up, with --cluster-listen?");
                 arm();
               });
   }

@@ -21,7 +21,7 @@ struct NodeCard {
   NodeId node;
   std::uint32_t incarnation = 0;  ///< of its process: the one in its actors' references
   std::vector<std::string> roles;
-  std::string model;           ///< fingerprint; empty: serves none
+  std::string model;           ///< name and fingerprint; empty: serves none
   std::string kv_layout;       ///< empty: holds none
   std::uint32_t capacity = 0;  ///< requests at once
   Duration heartbeat;          ///< how often it promises to be heard

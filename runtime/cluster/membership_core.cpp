@@ -73,7 +73,7 @@ void MembershipCore::connected(ConnectionId connection, Time now, Orders& out) {
 
 void MembershipCore::dial_failed(const std::string& why, Time now, Orders& out) {
   if (leaving_) return;
-  log_once("cannot join yet: " + why, out);
+  log_once("cannot join yet (it goes on trying): " + why, out);
   try_again(now);
 }
 

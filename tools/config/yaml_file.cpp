@@ -71,7 +71,8 @@ class Collector : public YAML::EventHandler {
     const bool is_quoted = tag == "!";
     const auto start = std::min(static_cast<std::size_t>(mark.pos), text_.size());
     if (!is_on_one_line(text_.substr(start), value, is_quoted)) {
-      return refuse(mark, "expected a value on one line" + after_key());
+      return refuse(mark, "expected a value on one line" + after_key() +
+                              " (is a closing quote or bracket missing?)");
     }
     switch (level_) {
       case Level::kDocument:

@@ -10,6 +10,7 @@
 #include "runtime/device/modelled_device.hpp"
 #include "runtime/device/script_model.hpp"
 #include "runtime/device/simulated_model.hpp"
+#include "runtime/model/fingerprint.hpp"
 #include "runtime/model/gguf_vocabulary.hpp"
 #include "runtime/model/llama_engine.hpp"
 #include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
@@ -203,6 +204,8 @@ Result<Engines> cpu_engines(const config::NodeConfig& config, bool with_ranks) {
   }
   Engines engines;
   engines.models.push_back(loaded.served);
+  engines.fingerprint = fingerprint_of(*loaded.file);
+  engines.kv_layout = kv_layout_of(loaded.config);
   engines.about = loaded.served.name + " (" + loaded.file->path() + ") on the CPU";
   if (!with_ranks) return engines;
   TROUPE_TRY(check_memory(loaded, config, blocks * block_bytes));

@@ -20,6 +20,8 @@ struct Engines {
   std::vector<std::unique_ptr<Device>> devices;  ///< one a rank
   std::vector<RankSpec> ranks;                   ///< rank i runs on device i
   std::vector<ServedModel> models;               ///< what a gateway needs to prepare requests
+  std::string fingerprint;                       ///< of the weights; empty: there are none
+  std::string kv_layout;                         ///< of blocks in memory; empty: they hold nothing
   std::string about;                             ///< one line for the start-up message
 };
 

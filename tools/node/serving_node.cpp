@@ -158,6 +158,8 @@ Status ServingNode::make_link() {
   options.card.incarnation = incarnation_;
   options.card.roles = config_.node.roles;
   options.card.model = engines_.models.front().name;
+  if (!engines_.fingerprint.empty()) options.card.model += " " + engines_.fingerprint;
+  options.card.kv_layout = engines_.kv_layout;
   for (const auto& rank : engines_.ranks) {
     options.card.capacity += rank.args.limits.max_num_seqs + rank.args.limits.queue_max;
   }

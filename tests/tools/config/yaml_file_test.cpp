@@ -58,7 +58,9 @@ TEST(YamlFile, ShapesOtherThanSectionsAndKeysAreRefused) {
 
 TEST(YamlFile, ValuesEndOnTheirLine) {
   const std::string one_line = "expected a value on one line for key \"host\"";
-  expect_part(refusal("node:\n  host: \"abc\n  port: 3\n"), "dir/x.yaml:2:9: " + one_line);
+  const auto unclosed = refusal("node:\n  host: \"abc\n  port: 3\n");
+  expect_part(unclosed, "dir/x.yaml:2:9: " + one_line);
+  expect_part(unclosed, "closing quote or bracket");
   expect_part(refusal("node:\n  host: 'it''s\n"), one_line);
   expect_part(refusal("node:\n  host: abc\n    def\n"), one_line);
   expect_part(refusal("node:\n  host: |\n    abc\n"), one_line);
