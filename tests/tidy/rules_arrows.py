@@ -12,7 +12,7 @@ from source import Violation
 # below model; metrics and logs are sinks of actors' notes, so that observe lies above actor.
 LAYERS = (
     ("runtime/base",),
-    ("runtime/device",),
+    ("runtime/device", "runtime/cost"),
     ("kernels", "runtime/actor"),
     ("runtime/recipe", "runtime/http", "runtime/grammar", "runtime/kv", "runtime/observe",
      "runtime/store", "runtime/transport", "runtime/cluster", "runtime/simulation"),

@@ -153,6 +153,10 @@ Option Command::option(const std::string& names, std::uint32_t& value, const std
 Option Command::option(const std::string& names, bool& value, const std::string& about) {
   return Option(*app_->add_option(names, value, about));
 }
+Option Command::option(const std::string& names, std::vector<std::string>& value,
+                       const std::string& about) {
+  return Option(*app_->add_option(names, value, about));
+}
 Option Command::flag(const std::string& name, bool& value, const std::string& about) {
   return Option(*app_->add_flag(name, value, about));
 }

@@ -66,6 +66,9 @@ class Command {
   Option option(const std::string& names, std::uint64_t& value, const std::string& about);
   Option option(const std::string& names, std::uint32_t& value, const std::string& about);
   Option option(const std::string& names, bool& value, const std::string& about);
+  /// Given any number of times; a positional one takes all that is left.
+  Option option(const std::string& names, std::vector<std::string>& value,
+                const std::string& about);
   Option flag(const std::string& name, bool& value, const std::string& about);
   /// --NAME and --no-NAME, as the text "true" or "false".
   Option toggle(const std::string& name, std::string& value, const std::string& about);
