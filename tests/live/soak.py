@@ -38,7 +38,7 @@ def soak_node(minutes):
         report = load(node, minutes * 60)
         node.wait_idle()
         after = node.rss_mib()
-        print(f"node: {report['completed']} answers, memory {before:.0f} -> {after:.0f} MiB")
+        print(f"node: {report['ok']} answers, memory {before:.0f} -> {after:.0f} MiB")
         assert after < before + GROWTH_MIB, "memory grows"
     finally:
         code = node.stop()
