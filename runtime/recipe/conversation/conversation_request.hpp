@@ -104,7 +104,11 @@ struct AnswerOptions {
   std::vector<std::string> custom_tools;  ///< Responses: answered as custom_tool_call
   /// Responses: flat tool name → (namespace, local name).
   std::map<std::string, std::pair<std::string, std::string>, std::less<>> namespaces;
-  std::string echo;  ///< Responses: members of the response object, as JSON object text
+  /// Responses: what the response object repeats, as JSON object text with any of the members
+  /// instructions, max_output_tokens, reasoning, temperature, text, tool_choice, tools,
+  /// top_logprobs, top_p, user, in any order. A missing one, or an empty text, means the value of
+  /// a request that does not say (SPEC 5.4, "Echo").
+  std::string echo;
 };
 
 struct ConversationRequest {

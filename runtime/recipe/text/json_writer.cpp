@@ -1,5 +1,6 @@
 #include "runtime/recipe/text/json_writer.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -43,27 +44,46 @@ void append_escaped(std::string& out, char c) {
   out += kHex[byte & 0xF];
 }
 
+/// ASCII that needs no escape.
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\';
+}
+
 }  // namespace
+
+void append_json_quoted(std::string& out, std::string_view value) {
+  out += '"';
+  while (!value.empty()) {
+    const auto special = std::find_if_not(value.begin(), value.end(), is_plain);
+    const auto plain = static_cast<std::size_t>(special - value.begin());
+    out.append(value.data(), plain);
+    value.remove_prefix(plain);
+    if (value.empty()) break;
+    const Utf8Char next = first_char(value);
+    if (next.state != Utf8State::kValid) {
+      out += kReplacement;
+    } else if (next.bytes == 1) {
+      append_escaped(out, value[0]);
+    } else {
+      out += value.substr(0, next.bytes);
+    }
+    value.remove_prefix(next.bytes);
+  }
+  out += '"';
+}
+
+void append_json_real(std::string& out, double value) {
+  if (std::isfinite(value)) {
+    append_number(out, value);
+  } else {
+    out += "null";
+  }
+}
 
 void JsonWriter::separate() {
   if (comma_) out_ += ',';
   comma_ = true;
-}
-
-void JsonWriter::quote(std::string_view value) {
-  out_ += '"';
-  while (!value.empty()) {
-    const Utf8Char next = first_char(value);
-    if (next.state != Utf8State::kValid) {
-      out_ += kReplacement;
-    } else if (next.code < 0x20 || next.code == 0x7F || next.code == '"' || next.code == '\\') {
-      append_escaped(out_, value[0]);
-    } else {
-      out_ += value.substr(0, next.bytes);
-    }
-    value.remove_prefix(next.bytes);
-  }
-  out_ += '"';
 }
 
 JsonWriter& JsonWriter::open(char bracket) {
@@ -81,7 +101,7 @@ JsonWriter& JsonWriter::close(char bracket) {
 
 JsonWriter& JsonWriter::key(std::string_view name) {
   separate();
-  quote(name);
+  append_json_quoted(out_, name);
   out_ += ':';
   comma_ = false;
   return *this;
@@ -89,7 +109,7 @@ JsonWriter& JsonWriter::key(std::string_view name) {
 
 JsonWriter& JsonWriter::text(std::string_view value) {
   separate();
-  quote(value);
+  append_json_quoted(out_, value);
   return *this;
 }
 
@@ -110,9 +130,8 @@ JsonWriter& JsonWriter::number(std::uint64_t value) {
 }
 
 JsonWriter& JsonWriter::real(double value) {
-  if (!std::isfinite(value)) return null();
   separate();
-  append_number(out_, value);
+  append_json_real(out_, value);
   return *this;
 }
 
@@ -126,6 +145,17 @@ JsonWriter& JsonWriter::null() {
   separate();
   out_ += "null";
   return *this;
+}
+
+JsonWriter& JsonWriter::raw(std::string_view json) {
+  separate();
+  out_ += json;
+  return *this;
+}
+
+void JsonWriter::clear() {
+  comma_ = false;
+  out_.clear();
 }
 
 std::string JsonWriter::take() {

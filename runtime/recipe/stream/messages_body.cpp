@@ -1,0 +1,87 @@
+#include "runtime/recipe/stream/answer_json.hpp"
+#include "runtime/recipe/stream/messages_answer.hpp"
+#include "runtime/recipe/text/json_reprint.hpp"
+#include "runtime/recipe/text/json_writer.hpp"
+
+namespace troupe::recipe {
+
+void MessagesBody::start(const Start& start) {
+  usage_.prompt_tokens = start.prompt_tokens;
+  usage_.cached_tokens = start.cached_tokens;
+  if (context().starts_reasoning) begin_block(MessagesBlock::kThinking, {});
+}
+
+void MessagesBody::begin_block(MessagesBlock block, const Delta& delta) {
+  end_block(true);
+  block_ = block;
+  text_.clear();
+  if (block != MessagesBlock::kTool) return;
+  call_ = "{\"type\":\"tool_use\",\"id\":";
+  append_json_quoted(call_, delta.call_id);
+  call_ += ",\"name\":";
+  append_json_quoted(call_, delta.text);
+  call_ += ",\"input\":";
+}
+
+void MessagesBody::end_block(bool complete) {
+  const MessagesBlock block = block_;
+  block_ = MessagesBlock::kNone;
+  if (block == MessagesBlock::kNone || (block == MessagesBlock::kTool && strict() && !complete)) {
+    return;
+  }
+  if (!blocks_.empty()) blocks_ += ',';
+  if (block == MessagesBlock::kThinking) {
+    const Identity& identity = context().identity;
+    blocks_ += "{\"type\":\"thinking\",\"thinking\":";
+    append_json_quoted(blocks_, text_);
+    blocks_ += ",\"signature\":";
+    append_json_quoted(blocks_, identity.signature.empty() ? identity.id : identity.signature);
+  } else if (block == MessagesBlock::kText) {
+    blocks_ += "{\"type\":\"text\",\"text\":";
+    append_json_quoted(blocks_, text_);
+  } else {
+    blocks_ += call_;
+    if (!reprint_json(text_, kCompactJson, blocks_)) blocks_ += "{}";
+  }
+  blocks_ += '}';
+}
+
+void MessagesBody::delta(const Delta& delta) {
+  switch (delta.kind) {
+    case DeltaKind::kReasoning:
+      if (block_ != MessagesBlock::kThinking) begin_block(MessagesBlock::kThinking, delta);
+      break;
+    case DeltaKind::kContent:
+      if (block_ != MessagesBlock::kText) begin_block(MessagesBlock::kText, delta);
+      break;
+    case DeltaKind::kCall:
+      return begin_block(MessagesBlock::kTool, delta);
+    case DeltaKind::kArguments:
+    case DeltaKind::kArgumentText:
+      break;
+    case DeltaKind::kCallDone:
+      return;
+  }
+  text_ += argument_json(delta, scratch_);
+}
+
+void MessagesBody::finish(const Outcome& outcome) {
+  end_block(!outcome.call_cut);
+  stop_.clear();
+  append_messages_stop(stop_, outcome);
+  usage_ = outcome.usage;
+}
+
+std::string MessagesBody::body() const {
+  const Identity& identity = context().identity;
+  std::string out = "{\"id\":";
+  append_json_quoted(out, identity.id);
+  out += ",\"type\":\"message\",\"role\":\"assistant\",\"model\":";
+  append_json_quoted(out, identity.model);
+  out += ",\"content\":[" + blocks_ + "]," + stop_ + ",\"usage\":";
+  append_messages_usage(out, usage_);
+  out += '}';
+  return out;
+}
+
+}  // namespace troupe::recipe

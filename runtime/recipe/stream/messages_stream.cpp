@@ -1,0 +1,150 @@
+#include "runtime/recipe/stream/answer_json.hpp"
+#include "runtime/recipe/stream/messages_answer.hpp"
+#include "runtime/recipe/text/json_writer.hpp"
+
+namespace troupe::recipe {
+namespace {
+
+MessagesBlock block_of(DeltaKind kind) {
+  switch (kind) {
+    case DeltaKind::kReasoning:
+      return MessagesBlock::kThinking;
+    case DeltaKind::kContent:
+      return MessagesBlock::kText;
+    default:
+      return MessagesBlock::kTool;
+  }
+}
+
+/// How Messages names what went wrong.
+std::string_view error_type(int status) {
+  switch (status) {
+    case 400:
+      return "invalid_request_error";
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
+    case 404:
+      return "not_found_error";
+    case 413:
+      return "request_too_large";
+    case 429:
+      return "rate_limit_error";
+    case 503:
+    case 529:
+      return "overloaded_error";
+    default:
+      return "api_error";
+  }
+}
+
+}  // namespace
+
+std::string messages_error_body(const ApiError& error) {
+  JsonWriter json;
+  json.open_object().key("type").text("error").key("error").open_object();
+  json.key("type").text(error_type(error.status)).key("message").text(error.message);
+  json.close_object().close_object();
+  return json.take();
+}
+
+void MessagesStream::start(const Start& start) {
+  const Identity& identity = context().identity;
+  out_ = "{\"type\":\"message_start\",\"message\":{\"id\":";
+  append_json_quoted(out_, identity.id);
+  out_ += ",\"type\":\"message\",\"role\":\"assistant\",\"model\":";
+  append_json_quoted(out_, identity.model);
+  out_ += ",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":";
+  append_messages_usage(
+      out_, {.prompt_tokens = start.prompt_tokens, .cached_tokens = start.cached_tokens});
+  out_ += "}}";
+  send("message_start", out_);
+  if (context().starts_reasoning) begin_block(MessagesBlock::kThinking, {});
+}
+
+void MessagesStream::begin_block(MessagesBlock block, const Delta& delta) {
+  end_block();
+  block_ = block;
+  out_ = "{\"type\":\"content_block_start\",\"index\":";
+  append_number(out_, index_);
+  out_ += ",\"content_block\":{\"type\":";
+  if (block == MessagesBlock::kThinking) {
+    out_ += "\"thinking\",\"thinking\":\"\",\"signature\":\"\"}}";
+  } else if (block == MessagesBlock::kText) {
+    out_ += "\"text\",\"text\":\"\"}}";
+  } else {
+    out_ += "\"tool_use\",\"id\":";
+    append_json_quoted(out_, delta.call_id);
+    out_ += ",\"name\":";
+    append_json_quoted(out_, delta.text);
+    out_ += ",\"input\":{}}}";
+  }
+  send("content_block_start", out_);
+  if (pinged_) return;
+  pinged_ = true;
+  send("ping", "{\"type\":\"ping\"}");
+}
+
+void MessagesStream::end_block() {
+  if (block_ == MessagesBlock::kNone) return;
+  if (block_ == MessagesBlock::kThinking) {
+    const Identity& identity = context().identity;
+    open_delta("signature_delta", "signature");
+    append_json_quoted(out_, identity.signature.empty() ? identity.id : identity.signature);
+    send_delta();
+  }
+  out_ = "{\"type\":\"content_block_stop\",\"index\":";
+  append_number(out_, index_++);
+  out_ += '}';
+  send("content_block_stop", out_);
+  block_ = MessagesBlock::kNone;
+}
+
+void MessagesStream::delta(const Delta& delta) {
+  if (delta.kind == DeltaKind::kCallDone) return;
+  const MessagesBlock block = block_of(delta.kind);
+  if (block != block_ || delta.kind == DeltaKind::kCall) begin_block(block, delta);
+  if (delta.kind == DeltaKind::kCall) return;
+  if (block == MessagesBlock::kThinking) {
+    open_delta("thinking_delta", "thinking");
+  } else if (block == MessagesBlock::kText) {
+    open_delta("text_delta", "text");
+  } else {
+    open_delta("input_json_delta", "partial_json");
+  }
+  append_json_quoted(out_, argument_json(delta, scratch_));
+  send_delta();
+}
+
+void MessagesStream::open_delta(std::string_view type, std::string_view key) {
+  out_ = "{\"type\":\"content_block_delta\",\"index\":";
+  append_number(out_, index_);
+  out_ += ",\"delta\":{\"type\":\"";
+  out_ += type;
+  out_ += "\",\"";
+  out_ += key;
+  out_ += "\":";
+}
+
+void MessagesStream::send_delta() {
+  out_ += "}}";
+  send("content_block_delta", out_);
+}
+
+void MessagesStream::finish(const Outcome& outcome) {
+  end_block();
+  out_ = "{\"type\":\"message_delta\",\"delta\":{";
+  append_messages_stop(out_, outcome);
+  out_ += "},\"usage\":";
+  append_messages_usage(out_, outcome.usage);
+  out_ += '}';
+  send("message_delta", out_);
+  send("message_stop", "{\"type\":\"message_stop\"}");
+}
+
+void MessagesStream::fail(const ApiError& error) {
+  send("error", messages_error_body(error));
+}
+
+}  // namespace troupe::recipe
