@@ -45,6 +45,8 @@ CharClasses class_of(char32_t code) {
     case UTF8PROC_CATEGORY_SK:
     case UTF8PROC_CATEGORY_SO:
       return kSign;
+    case UTF8PROC_CATEGORY_CN:
+      return later_class_of(code);
     default:
       return kOther;
   }

@@ -1,8 +1,9 @@
 // What kind of character stands at a place of a text, as the pre-tokenizers need to know it.
 //
-// Classes are the general categories of Unicode 15 (utf8proc); \s is the property White_Space. A
-// byte that belongs to no character is a character of its own, of the class kOther. ASCII takes a
-// table, as most of what models read is ASCII.
+// Classes are the general categories of Unicode 16: those of utf8proc, which may be older, and a
+// table of what came later. The tokenizers that we are compared with have that version. \s is the
+// property White_Space. A byte that belongs to no character is a character of its own, of the class
+// kOther. ASCII takes a table, as most of what models read is ASCII.
 //
 // Threads: pure functions.
 #pragma once
@@ -44,6 +45,9 @@ inline constexpr std::array<CharClasses, 128> kAsciiClasses = [] {
   }
   return table;
 }();
+
+/// The class of a character that Unicode 15 does not know: kOther if 16 does not either.
+CharClasses later_class_of(char32_t code);
 
 /// As char_at(), for a character that is not ASCII.
 Char wide_char_at(std::string_view text, std::size_t at);
