@@ -1,0 +1,279 @@
+#include "runtime/recipe/request/chat_convert.hpp"
+
+#include <charconv>
+
+#include "runtime/recipe/request/chat_messages.hpp"
+#include "runtime/recipe/request/sampling.hpp"
+#include "runtime/recipe/request/tools.hpp"
+#include "runtime/recipe/text/utf8.hpp"
+
+namespace troupe::recipe {
+namespace {
+
+// Default mode: what this server takes of extensions.
+constexpr std::size_t kBiasMax = 1024;
+constexpr float kBiasMagnitudeMax = 100;
+constexpr std::uint64_t kTopKMax = 1 << 30;
+
+/// Steps in the order in which the reference finds errors.
+class ChatConverter {
+ public:
+  ChatConverter(const ChatBody& body, Conversion& conversion)
+      : body_(body),
+        conversion_(conversion),
+        issues_(conversion.issues),
+        tools_(conversion.tape, conversion.issues) {}
+
+  bool run() {
+    conversion_.request.answer.protocol = Protocol::kChat;
+    return read_model(body_.model, conversion_) && read_tools() && read_messages() &&
+           read_format_kind() && finish_tools() && read_stop_and_stream() && read_schema() &&
+           read_sampling() && (conversion_.compat() || read_extensions());
+  }
+
+ private:
+  bool read_tools() {
+    set_thinking(thinking_of_chat(body_.thinking, body_.reasoning_effort,
+                                  conversion_.options.default_thinking),
+                 conversion_);
+    for (std::size_t i = 0; i < body_.tools.value.size(); ++i) {
+      const ChatToolFunction& function = body_.tools.value[i].value.function.value;
+      const std::string path = "tools[" + std::to_string(i) + "].function.name";
+      if (!check_tool_name(function.name.value, path, issues_)) return false;
+      DeclaredTool tool;
+      tool.name = function.name.value;
+      if (function.description.given()) tool.description = function.description.value;
+      if (function.parameters.given()) tool.parameters = function.parameters.value.index;
+      if (function.strict.given()) tool.strict = function.strict.value;
+      tools_.add(std::move(tool));
+    }
+    return true;
+  }
+
+  bool read_messages() {
+    if (!convert_chat_messages(body_.messages.value, conversion_)) return false;
+    auto& messages = conversion_.request.conversation.messages;
+    for (const Message& message : messages) {
+      if (message.prefix && !check_prefix(message, &message == &messages.back())) return false;
+    }
+    return !conversion_.options.reject_missing_reasoning || reasoning_is_there();
+  }
+
+  bool check_prefix(const Message& message, bool last) {
+    if (!last || body_.messages.value.back().value.role.value != "assistant") {
+      return issues_.rule(
+          "Invalid completion message: prefix set true with message which is not final message or "
+          "message role is not assistant",
+          "messages");
+    }
+    if (tools_.empty() && message.calls.empty()) return true;
+    return issues_.rule("Function call should not be used with prefix", "messages");
+  }
+
+  bool reasoning_is_there() {
+    const bool refused = choice().kind == ChoiceKind::kNone;
+    return !lacks_reasoning(conversion_.request.conversation, !tools_.empty(), refused) ||
+           issues_.rule(
+               "The `reasoning_content` in the thinking mode must be passed back to the API.",
+               "messages");
+  }
+
+  bool read_format_kind() {
+    if (!body_.response_format.given()) return true;
+    const ChatFormat& body = body_.response_format.value;
+    Conversation& conversation = conversion_.request.conversation;
+    if (body.type.value == "json_object") {
+      conversation.format.kind = FormatKind::kJsonObject;
+      conversion_.request.sampling.constraint = OutputConstraint{"json", ""};
+      return says_json(conversation) ||
+             issues_.rule(
+                 "Prompt must contain the word 'json' in some form to use 'response_format' of "
+                 "type 'json_object'.",
+                 "messages");
+    }
+    if (body.type.value == "regex") {
+      conversation.format = {FormatKind::kRegex, std::string(body.regex.value)};
+      conversion_.request.sampling.constraint =
+          OutputConstraint{"regex", std::string(body.regex.value)};
+    }
+    return true;
+  }
+
+  bool finish_tools() {
+    Conversation& conversation = conversion_.request.conversation;
+    return tools_.finish(choice(), conversation.thinking, conversation);
+  }
+
+  DeclaredChoice choice() const {
+    const auto& choice = body_.tool_choice.value;
+    if (!body_.tool_choice.given()) return {};
+    if (choice.is_container) {
+      return {ChoiceKind::kNamed, std::string(choice.container.function.value.name.value)};
+    }
+    if (choice.scalar == "none") return {ChoiceKind::kNone, {}};
+    if (choice.scalar == "required") return {ChoiceKind::kRequired, {}};
+    return {};
+  }
+
+  bool read_stop_and_stream() {
+    ConversationRequest& request = conversion_.request;
+    if (!read_stops(body_.stop, "stop", request.parsing.stops, issues_)) return false;
+    request.stream = body_.stream.given() && body_.stream.value;
+    if (!body_.stream_options.given()) return true;
+    const auto& usage = body_.stream_options.value.include_usage;
+    request.answer.include_usage = request.stream && usage.given() && usage.value;
+    if (request.stream || !conversion_.compat()) return true;
+    return issues_.rule("stream_options should be set along with stream = true", "stream_options");
+  }
+
+  bool read_schema() {
+    if (!body_.response_format.given()) return true;
+    const ChatFormat& body = body_.response_format.value;
+    if (body.type.value == "json_schema") {
+      const ChatJsonSchema& schema = body.json_schema.value;
+      const bool strict = schema.strict.given() && schema.strict.value;
+      if (!set_json_schema(schema.schema.value.index, strict, conversion_)) return false;
+    }
+    return true;
+  }
+
+  bool read_sampling() {
+    finish_parsing(conversion_);
+    Sampling& sampling = conversion_.request.sampling;
+    SamplingReader reader(conversion_.options, conversion_.request, issues_);
+    const auto& n = body_.n;
+    if (n.given() && whole_number(n.value, 1, conversion_.options.compat).value_or(0) != 1) {
+      return issues_.rule("Invalid n value (currently only n = 1 is supported)", "n");
+    }
+    if (!reader.penalty(body_.presence_penalty, "presence_penalty") ||
+        !reader.penalty(body_.frequency_penalty, "frequency_penalty") ||
+        !reader.temperature(body_.temperature) || !reader.top_p(body_.top_p) ||
+        !reader.top_logprobs(body_.top_logprobs)) {
+      return false;
+    }
+    sampling.logprobs = body_.logprobs.given() && body_.logprobs.value;
+    if (sampling.top_logprobs && !sampling.logprobs) {
+      return issues_.rule(
+          "Invalid top_logprobs and logprobs value, logprobs must be set to true if top_logprobs "
+          "is used.",
+          "top_logprobs");
+    }
+    return reader.tokens_max(body_.max_tokens, "max_tokens") && reader.seed(body_.seed) &&
+           (conversion_.compat() ||
+            reader.tokens_max(body_.max_completion_tokens, "max_completion_tokens"));
+  }
+
+  bool read_extensions() {
+    if (!refuse_what_is_not_done()) return false;
+    ConversationRequest& request = conversion_.request;
+    request.sampling.clamp_tokens = !conversion_.options.reject_tokens_over_room;
+    request.sampling.ignore_eos = body_.ignore_eos.given() && body_.ignore_eos.value;
+    if (body_.user.given() && conversion_.tape.kind(body_.user.value.index) == JsonKind::kString) {
+      request.user = conversion_.tape.text(body_.user.value.index);
+    }
+    return read_top_k() && read_min_p() && read_logit_bias();
+  }
+
+  bool read_top_k() {
+    if (!body_.top_k.given()) return true;
+    // -1 and 0 both mean "off" in the field.
+    if (body_.top_k.value.token == "-1") return conversion_.request.sampling.top_k = 0, true;
+    const auto k = whole_number(body_.top_k.value, kTopKMax, Compat::kDefault);
+    if (!k) {
+      return issues_.rule("Invalid top_k value, the valid range of top_k is [-1, 2^30]", "top_k");
+    }
+    conversion_.request.sampling.top_k = static_cast<std::uint32_t>(*k);
+    return true;
+  }
+
+  bool read_min_p() {
+    if (!body_.min_p.given()) return true;
+    const auto value = static_cast<float>(json_number_value(body_.min_p.value.token));
+    if (!(value >= 0 && value <= 1)) {
+      return issues_.rule("Invalid min_p value, the valid range of min_p is [0, 1]", "min_p");
+    }
+    conversion_.request.sampling.min_p = value;
+    return true;
+  }
+
+  bool read_logit_bias() {
+    if (!body_.logit_bias.given()) return true;
+    const JsonTape& tape = conversion_.tape;
+    const JsonTape::Index object = body_.logit_bias.value.index;
+    if (tape.kind(object) != JsonKind::kObject || tape.count(object) > kBiasMax) {
+      return issues_.rule(
+          "'logit_bias' must be an object of at most " + std::to_string(kBiasMax) + " token ids",
+          "logit_bias");
+    }
+    bool right = true;
+    tape.each(object, [&](std::string_view key, JsonTape::Index value) {
+      right = right && read_bias(key, value);
+    });
+    return right;
+  }
+
+  bool read_bias(std::string_view key, JsonTape::Index value) {
+    std::int32_t id = -1;
+    const char* end = key.data() + key.size();
+    const auto read = std::from_chars(key.data(), end, id);
+    const bool is_id = read.ec == std::errc() && read.ptr == end && id >= 0;
+    const JsonTape& tape = conversion_.tape;
+    const bool number = tape.kind(value) == JsonKind::kNumber;
+    const auto bias = number ? static_cast<float>(json_number_value(tape.text(value))) : 0.0F;
+    if (!is_id || !number || !(bias >= -kBiasMagnitudeMax && bias <= kBiasMagnitudeMax)) {
+      return issues_.rule("'logit_bias' wants token ids and numbers from -100 to 100, not '" +
+                              excerpt(key, 40) + "'",
+                          "logit_bias");
+    }
+    conversion_.request.sampling.logit_bias.emplace_back(TokenId(id), bias);
+    return true;
+  }
+
+  /// Whatever would change the answer and is not done is named, never ignored.
+  bool refuse_what_is_not_done() {
+    const std::pair<std::string_view, const Field<JsonPart>*> refused[] = {
+        {"min_tokens", &body_.min_tokens},
+        {"best_of", &body_.best_of},
+        {"use_beam_search", &body_.use_beam_search},
+        {"repetition_penalty", &body_.repetition_penalty},
+        {"stop_token_ids", &body_.stop_token_ids},
+        {"prompt_logprobs", &body_.prompt_logprobs},
+        {"functions", &body_.functions},
+        {"function_call", &body_.function_call},
+        {"audio", &body_.audio},
+        {"modalities", &body_.modalities},
+        {"web_search_options", &body_.web_search_options},
+    };
+    for (const auto& [name, field] : refused) {
+      if (field->given() && !says_nothing(name, field->value.index)) {
+        return issues_.unsupported(std::string(name), "leave it out");
+      }
+    }
+    return true;
+  }
+
+  /// Values that ask for what is done anyway.
+  bool says_nothing(std::string_view name, JsonTape::Index value) const {
+    const JsonTape& tape = conversion_.tape;
+    std::string text;
+    tape.print(value, kCompactJson, text);
+    if (name == "modalities") return text == R"(["text"])";
+    if (name == "best_of") return text == "1";
+    if (name == "repetition_penalty") return text == "1" || text == "1.0";
+    if (name == "function_call") return text == "\"none\"";
+    return text == "0" || text == "false" || text == "[]";
+  }
+
+  const ChatBody& body_;
+  Conversion& conversion_;
+  Issues& issues_;
+  ToolSet tools_;
+};
+
+}  // namespace
+
+bool convert_chat(const ChatBody& body, Conversion& conversion) {
+  return ChatConverter(body, conversion).run();
+}
+
+}  // namespace troupe::recipe

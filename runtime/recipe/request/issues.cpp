@@ -1,0 +1,53 @@
+#include "runtime/recipe/request/issues.hpp"
+
+#include "runtime/recipe/text/utf8.hpp"
+
+namespace troupe::recipe {
+namespace {
+
+/// What a message repeats of a client's model name.
+constexpr std::size_t kNameShown = 128;
+
+}  // namespace
+
+bool Issues::fail(RequestError error) {
+  if (compat()) error.param.clear();
+  if (!error_) error_ = std::move(error);
+  return false;
+}
+
+bool Issues::shape(std::string message, std::string param) {
+  if (compat()) message.insert(0, "invalid request body: ");
+  return fail({RequestError::Stage::kParse, std::move(message), std::move(param)});
+}
+
+bool Issues::rule(std::string message, std::string param) {
+  return fail({RequestError::Stage::kConvert, std::move(message), std::move(param)});
+}
+
+bool Issues::unsupported(std::string param, std::string_view why) {
+  std::string message = "'" + param + "' is not supported: ";
+  message += why;
+  RequestError error{RequestError::Stage::kConvert, std::move(message), std::move(param)};
+  error.code = "unsupported_parameter";
+  return fail(std::move(error));
+}
+
+bool Issues::unknown_model(std::string_view name) {
+  // The names that the reference accepts without configuration, SPEC section 1.
+  if (compat()) {
+    std::string message =
+        "The supported API model names are DeepSeek-V4-Pro, DeepSeek-V4.1-Flash, but you passed ";
+    message.append(name).append(".");
+    return rule(std::move(message));
+  }
+  RequestError error{RequestError::Stage::kConvert,
+                     "The model '" + excerpt(name, kNameShown) +
+                         "' does not exist. GET /v1/models lists those that do.",
+                     "model"};
+  error.code = "model_not_found";
+  error.status = 404;
+  return fail(std::move(error));
+}
+
+}  // namespace troupe::recipe

@@ -1,0 +1,42 @@
+// The first thing wrong with a request. Checks return false once something is, so that callers
+// leave at once; what was found first is what the client reads (recipe SPEC 6).
+//
+// Threads: one owner.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/recipe/conversation/conversation_request.hpp"
+
+namespace troupe::recipe {
+
+class Issues {
+ public:
+  explicit Issues(Compat compat) : compat_(compat) {}
+
+  bool compat() const { return compat_ == Compat::kDeepseek; }
+  bool failed() const { return error_.has_value(); }
+
+  /// The body is not JSON, or not of the protocol's shape. Returns false.
+  bool shape(std::string message, std::string param);
+  /// The body breaks a rule. Returns false.
+  bool rule(std::string message, std::string param = {});
+  /// Well-formed, but this server does not do it; never in compat mode. Returns false.
+  bool unsupported(std::string param, std::string_view why);
+  /// No such model. Returns false.
+  bool unknown_model(std::string_view name);
+
+  /// Requires: failed().
+  RequestError take() { return *std::exchange(error_, std::nullopt); }
+
+ private:
+  bool fail(RequestError error);
+
+  const Compat compat_;
+  std::optional<RequestError> error_;
+};
+
+}  // namespace troupe::recipe

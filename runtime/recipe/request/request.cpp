@@ -1,0 +1,106 @@
+#include "runtime/recipe/request/request.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "runtime/recipe/request/chat_convert.hpp"
+#include "runtime/recipe/request/chat_shape.hpp"
+#include "runtime/recipe/request/json_shape.hpp"
+
+namespace troupe::recipe {
+namespace {
+
+using Converted = std::variant<ConversationRequest, RequestError>;
+
+// Bounds of a hostile body's lists: `[{},{},...]` takes three bytes an element.
+constexpr std::size_t kListBytesFree = std::size_t{16} << 20;
+constexpr std::size_t kListBytesPerByte = 32;
+
+// What the answer gets unless the client says so, SPEC 3.2.
+constexpr std::uint64_t kTokensPlain = 8192;
+constexpr std::uint64_t kTokensThinking = 65536;
+constexpr std::uint64_t kTokensThinkingMax = 131072;
+
+RequestError bad_json(const Error& error, Compat compat) {
+  RequestError refused;
+  refused.stage = RequestError::Stage::kParse;
+  const bool compatible = compat == Compat::kDeepseek;
+  refused.message = compatible ? "invalid JSON request: " : "The request body is not valid JSON: ";
+  refused.message +=
+      error.code == Code::kCancelled ? "it holds too many values" : std::string(error.message);
+  if (!compatible) refused.code = "invalid_json";
+  return refused;
+}
+
+/// Reads a body of shape Body, checks its shape and converts it.
+template <class Body, class Convert>
+Converted convert(std::string_view text, const ConversionOptions& options, Convert convert_body) {
+  JsonBuffer buffer(text);
+  JsonTape tape;
+  Field<Body> body;
+  ShapeReader reader(slot_of(body), tape, kListBytesFree + kListBytesPerByte * text.size());
+  if (const Status read = parse_json_events(buffer, reader); !read.ok()) {
+    return bad_json(read.error(), options.compat);
+  }
+  Issues issues(options.compat);
+  ShapeCheck check(issues);
+  if (!body.given()) {
+    issues.shape("the body must be an object", "");
+    return issues.take();
+  }
+  Conversion conversion{options, tape, issues, {}};
+  if (!check_shape(body.value, check) || !convert_body(body.value, conversion)) {
+    return issues.take();
+  }
+  return std::move(conversion.request);
+}
+
+std::uint64_t default_tokens(const ConversationRequest& request) {
+  if (request.version == ModelVersion::kChatml) return std::numeric_limits<std::uint32_t>::max();
+  if (!request.conversation.thinking) return kTokensPlain;
+  return request.conversation.effort == Effort::kMax ? kTokensThinkingMax : kTokensThinking;
+}
+
+RequestError too_long(const ConversationRequest& request, std::uint64_t prompt,
+                      std::uint64_t answer, std::uint64_t limit) {
+  RequestError error;
+  error.message = "This model's maximum context length is " + std::to_string(limit) +
+                  " tokens. However, you requested " + std::to_string(prompt + answer) +
+                  " tokens (" + std::to_string(prompt) + " in the messages, " +
+                  std::to_string(answer) +
+                  " in the completion). Please reduce the length of the messages or completion.";
+  if (request.parsing.compat == Compat::kDefault) {
+    error.param = request.answer.protocol == Protocol::kResponses ? "input" : "messages";
+    error.code = "context_length_exceeded";
+  }
+  return error;
+}
+
+}  // namespace
+
+Converted convert_request(Protocol protocol, std::string_view body,
+                          const ConversionOptions& options) {
+  if (protocol == Protocol::kChat) return convert<ChatBody>(body, options, convert_chat);
+  RequestError error;
+  error.message = "only chat requests can be converted";
+  return error;
+}
+
+std::variant<std::uint32_t, RequestError> resolve_max_tokens(const ConversationRequest& request,
+                                                             std::uint64_t prompt_tokens,
+                                                             std::uint64_t context_limit) {
+  const std::uint64_t room = context_limit > prompt_tokens ? context_limit - prompt_tokens : 0;
+  const auto asked = request.sampling.tokens_max;
+  if (!asked) {
+    if (prompt_tokens > context_limit) return too_long(request, prompt_tokens, 0, context_limit);
+    return static_cast<std::uint32_t>(
+        std::max<std::uint64_t>(1, std::min(default_tokens(request), room)));
+  }
+  if (*asked <= room) return *asked;
+  if (!request.sampling.clamp_tokens || room == 0) {
+    return too_long(request, prompt_tokens, *asked, context_limit);
+  }
+  return static_cast<std::uint32_t>(room);
+}
+
+}  // namespace troupe::recipe

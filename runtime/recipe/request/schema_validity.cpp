@@ -1,0 +1,342 @@
+#include "runtime/recipe/request/schema_validity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+namespace troupe::recipe {
+namespace {
+
+using Index = JsonTape::Index;
+
+/// What the value of a keyword must be.
+enum class Want : unsigned char {
+  kSchema,
+  kSchemaOrList,  ///< items: a list in drafts before 2020-12
+  kSchemaMap,
+  kSchemaList,
+  kTypes,
+  kString,
+  kBoolean,
+  kNumber,
+  kPositive,
+  kCount,
+  kArray,
+  kObject,
+  kStrings,
+  kStringsMap,
+  kSchemaOrStringsMap,
+};
+
+struct Keyword {
+  std::string_view name;
+  Want want;
+};
+
+/// By vocabulary, in the order in which they are checked.
+constexpr std::array kCore{
+    Keyword{"$id", Want::kString},         Keyword{"$schema", Want::kString},
+    Keyword{"$ref", Want::kString},        Keyword{"$anchor", Want::kString},
+    Keyword{"$dynamicRef", Want::kString}, Keyword{"$dynamicAnchor", Want::kString},
+    Keyword{"$vocabulary", Want::kObject}, Keyword{"$comment", Want::kString},
+    Keyword{"$defs", Want::kSchemaMap},
+};
+constexpr std::array kApplicators{
+    Keyword{"prefixItems", Want::kSchemaList},
+    Keyword{"items", Want::kSchemaOrList},
+    Keyword{"contains", Want::kSchema},
+    Keyword{"additionalProperties", Want::kSchema},
+    Keyword{"properties", Want::kSchemaMap},
+    Keyword{"patternProperties", Want::kSchemaMap},
+    Keyword{"dependentSchemas", Want::kSchemaMap},
+    Keyword{"propertyNames", Want::kSchema},
+    Keyword{"if", Want::kSchema},
+    Keyword{"then", Want::kSchema},
+    Keyword{"else", Want::kSchema},
+    Keyword{"allOf", Want::kSchemaList},
+    Keyword{"anyOf", Want::kSchemaList},
+    Keyword{"oneOf", Want::kSchemaList},
+    Keyword{"not", Want::kSchema},
+    Keyword{"unevaluatedItems", Want::kSchema},
+    Keyword{"unevaluatedProperties", Want::kSchema},
+};
+constexpr std::array kValidation{
+    Keyword{"type", Want::kTypes},
+    Keyword{"enum", Want::kArray},
+    Keyword{"multipleOf", Want::kPositive},
+    Keyword{"maximum", Want::kNumber},
+    Keyword{"exclusiveMaximum", Want::kNumber},
+    Keyword{"minimum", Want::kNumber},
+    Keyword{"exclusiveMinimum", Want::kNumber},
+    Keyword{"maxLength", Want::kCount},
+    Keyword{"minLength", Want::kCount},
+    Keyword{"pattern", Want::kString},
+    Keyword{"maxItems", Want::kCount},
+    Keyword{"minItems", Want::kCount},
+    Keyword{"uniqueItems", Want::kBoolean},
+    Keyword{"maxContains", Want::kCount},
+    Keyword{"minContains", Want::kCount},
+    Keyword{"maxProperties", Want::kCount},
+    Keyword{"minProperties", Want::kCount},
+    Keyword{"required", Want::kStrings},
+    Keyword{"dependentRequired", Want::kStringsMap},
+};
+constexpr std::array kNotes{
+    Keyword{"title", Want::kString},
+    Keyword{"description", Want::kString},
+    Keyword{"deprecated", Want::kBoolean},
+    Keyword{"readOnly", Want::kBoolean},
+    Keyword{"writeOnly", Want::kBoolean},
+    Keyword{"examples", Want::kArray},
+    Keyword{"format", Want::kString},
+    Keyword{"contentEncoding", Want::kString},
+    Keyword{"contentMediaType", Want::kString},
+    Keyword{"contentSchema", Want::kSchema},
+};
+constexpr std::array kOlder{
+    Keyword{"definitions", Want::kSchemaMap},
+    Keyword{"dependencies", Want::kSchemaOrStringsMap},
+};
+
+constexpr std::array<std::string_view, 7> kTypeNames{"array",  "boolean", "integer", "null",
+                                                     "number", "object",  "string"};
+
+class Validity {
+ public:
+  Validity(const JsonTape& tape, Index root) : tape_(tape), root_(root) {
+    const Index draft = tape.find(root, "$schema");
+    if (draft == JsonTape::kNone || tape.kind(draft) != JsonKind::kString) return;
+    draft_ = tape.text(draft);
+    lists_of_items_ = draft_.find("2020-12") == std::string_view::npos;
+  }
+
+  std::optional<std::string> run() {
+    if (check_schema(root_) && check_draft()) check_refs(root_);
+    return error_;
+  }
+
+ private:
+  bool fail(Index value, std::string_view what) {
+    std::string shown;
+    tape_.print(value, kCompactJson, shown);
+    shown += what;
+    error_ = std::move(shown);
+    return false;
+  }
+
+  bool is_container(Index value) const {
+    return tape_.kind(value) == JsonKind::kArray || tape_.kind(value) == JsonKind::kObject;
+  }
+
+  /// f for each member or element until one returns false.
+  template <class F>
+  bool all(Index container, F f) const {
+    bool right = true;
+    tape_.each(container, [&](std::string_view key, Index value) {
+      if (right) right = f(key, value);
+    });
+    return right;
+  }
+
+  bool check_schema(Index schema) {
+    const JsonKind kind = tape_.kind(schema);
+    if (kind == JsonKind::kTrue || kind == JsonKind::kFalse) return true;
+    if (kind != JsonKind::kObject) return fail(schema, R"( is not of types "boolean", "object")");
+    return check_vocabulary(schema, kCore) && check_vocabulary(schema, kApplicators) &&
+           check_vocabulary(schema, kValidation) && check_vocabulary(schema, kNotes) &&
+           check_vocabulary(schema, kOlder);
+  }
+
+  template <class Vocabulary>
+  bool check_vocabulary(Index schema, const Vocabulary& vocabulary) {
+    return all(schema, [&](std::string_view key, Index value) {
+      for (const Keyword& keyword : vocabulary) {
+        if (keyword.name == key) return check(value, keyword.want);
+      }
+      return true;
+    });
+  }
+
+  bool check(Index value, Want want) {
+    switch (want) {
+      case Want::kSchema:
+        return check_schema(value);
+      case Want::kSchemaOrList:
+        return lists_of_items_ && tape_.kind(value) == JsonKind::kArray ? check_list(value)
+                                                                        : check_schema(value);
+      case Want::kSchemaMap:
+        return of_kind(value, JsonKind::kObject, "object") &&
+               all(value, [&](std::string_view, Index each) { return check_schema(each); });
+      case Want::kSchemaList:
+        return check_list(value);
+      case Want::kTypes:
+        return check_types(value);
+      case Want::kString:
+        return of_kind(value, JsonKind::kString, "string");
+      case Want::kBoolean:
+        return tape_.kind(value) == JsonKind::kTrue || of_kind(value, JsonKind::kFalse, "boolean");
+      case Want::kNumber:
+        return of_kind(value, JsonKind::kNumber, "number");
+      case Want::kPositive:
+        if (!of_kind(value, JsonKind::kNumber, "number")) return false;
+        return json_number_value(tape_.text(value)) > 0 ||
+               fail(value, " is less than or equal to the minimum of 0");
+      case Want::kCount:
+        return check_count(value);
+      case Want::kArray:
+        return of_kind(value, JsonKind::kArray, "array");
+      case Want::kObject:
+        return of_kind(value, JsonKind::kObject, "object");
+      case Want::kStrings:
+        return check_strings(value);
+      case Want::kStringsMap:
+        return of_kind(value, JsonKind::kObject, "object") &&
+               all(value, [&](std::string_view, Index each) { return check_strings(each); });
+      case Want::kSchemaOrStringsMap:
+        return of_kind(value, JsonKind::kObject, "object") && check_dependencies(value);
+    }
+    return true;
+  }
+
+  bool of_kind(Index value, JsonKind kind, std::string_view name) {
+    if (tape_.kind(value) == kind) return true;
+    return fail(value, " is not of type \"" + std::string(name) + "\"");
+  }
+
+  bool check_list(Index value) {
+    if (!of_kind(value, JsonKind::kArray, "array")) return false;
+    if (tape_.count(value) == 0) return fail(value, " has less than 1 item");
+    return all(value, [&](std::string_view, Index each) { return check_schema(each); });
+  }
+
+  bool check_count(Index value) {
+    if (tape_.kind(value) != JsonKind::kNumber) return of_kind(value, JsonKind::kNumber, "integer");
+    const double number = json_number_value(tape_.text(value));
+    if (std::floor(number) != number) return fail(value, " is not of type \"integer\"");
+    return number >= 0 || fail(value, " is less than the minimum of 0");
+  }
+
+  bool check_strings(Index value) {
+    if (!of_kind(value, JsonKind::kArray, "array")) return false;
+    std::vector<std::string_view> texts;
+    if (!all(value, [&](std::string_view, Index each) {
+          texts.push_back(tape_.text(each));
+          return of_kind(each, JsonKind::kString, "string");
+        })) {
+      return false;
+    }
+    return all_differ(texts) || fail(value, " has non-unique elements");
+  }
+
+  bool check_types(Index value) {
+    constexpr std::string_view kWrong =
+        " is not valid under any of the schemas listed in the 'anyOf' keyword";
+    const auto is_type = [&](Index each) {
+      return tape_.kind(each) == JsonKind::kString &&
+             std::find(kTypeNames.begin(), kTypeNames.end(), tape_.text(each)) != kTypeNames.end();
+    };
+    if (is_type(value)) return true;
+    if (tape_.kind(value) != JsonKind::kArray) return fail(value, kWrong);
+    std::vector<std::string_view> names;
+    const bool right = all(value, [&](std::string_view, Index each) {
+      names.push_back(tape_.text(each));
+      return is_type(each);
+    });
+    return (right && !names.empty() && all_differ(names)) || fail(value, kWrong);
+  }
+
+  bool check_dependencies(Index value) {
+    return all(value, [&](std::string_view, Index each) {
+      const JsonKind kind = tape_.kind(each);
+      if (kind == JsonKind::kArray) return check_strings(each);
+      if (kind == JsonKind::kObject || kind == JsonKind::kTrue || kind == JsonKind::kFalse) {
+        return check_schema(each);
+      }
+      return fail(each, " is not valid under any of the schemas listed in the 'anyOf' keyword");
+    });
+  }
+
+  static bool all_differ(std::vector<std::string_view>& texts) {
+    std::sort(texts.begin(), texts.end());
+    return std::adjacent_find(texts.begin(), texts.end()) == texts.end();
+  }
+
+  bool check_draft() {
+    if (draft_.empty() || draft_.find("json-schema.org/") != std::string_view::npos) return true;
+    error_ = "Unknown meta-schema: '" + std::string(draft_) +
+             "'. Custom meta-schemas must be registered in the registry before use";
+    return false;
+  }
+
+  bool check_refs(Index value) {
+    if (!is_container(value)) return true;
+    const Index ref = tape_.find(value, "$ref");
+    if (ref != JsonTape::kNone && tape_.kind(ref) == JsonKind::kString &&
+        !check_ref(tape_.text(ref))) {
+      return false;
+    }
+    return all(value, [&](std::string_view, Index each) { return check_refs(each); });
+  }
+
+  bool check_ref(std::string_view ref) {
+    if (!ref.starts_with("#/")) return true;
+    Index at = root_;
+    std::string_view rest = ref.substr(1);
+    while (!rest.empty() && at != JsonTape::kNone) {
+      const std::size_t end = std::min(rest.find('/', 1), rest.size());
+      at = step(at, decoded(rest.substr(1, end - 1)));
+      rest.remove_prefix(end);
+    }
+    if (at != JsonTape::kNone) return true;
+    error_ = "Pointer '" + std::string(ref.substr(1)) + "' does not exist";
+    return false;
+  }
+
+  Index step(Index from, const std::string& name) const {
+    if (tape_.kind(from) != JsonKind::kArray) return tape_.find(from, name);
+    std::size_t wanted = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), wanted);
+    if (error != std::errc() || end != name.data() + name.size()) return JsonTape::kNone;
+    Index found = JsonTape::kNone;
+    std::size_t at = 0;
+    tape_.each(from, [&](std::string_view, Index each) {
+      if (at++ == wanted) found = each;
+    });
+    return found;
+  }
+
+  /// A step of a JSON pointer in a URL fragment: %24 is '$', ~1 is '/', ~0 is '~'.
+  static std::string decoded(std::string_view text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      unsigned char byte = 0;
+      const auto* digits = text.data() + i + 1;
+      if (text[i] == '%' && i + 2 < text.size() &&
+          std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+        plain += static_cast<char>(byte);
+        i += 2;
+      } else if (text[i] == '~' && i + 1 < text.size() && (text[i + 1] | 1) == '1') {
+        plain += text[++i] == '1' ? '/' : '~';
+      } else {
+        plain += text[i];
+      }
+    }
+    return plain;
+  }
+
+  const JsonTape& tape_;
+  const Index root_;
+  std::string_view draft_;
+  bool lists_of_items_ = false;
+  std::optional<std::string> error_;
+};
+
+}  // namespace
+
+std::optional<std::string> invalid_schema(const JsonTape& tape, JsonTape::Index index) {
+  return Validity(tape, index).run();
+}
+
+}  // namespace troupe::recipe

@@ -1,0 +1,146 @@
+#include "runtime/recipe/request/tools.hpp"
+
+#include <algorithm>
+
+#include "runtime/recipe/request/schema_validity.hpp"
+#include "runtime/recipe/request/strict_schema.hpp"
+
+namespace troupe::recipe {
+namespace {
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-';
+}
+
+/// What a schema's member `type` is, for an error.
+std::string type_shown(const JsonTape& tape, JsonTape::Index schema) {
+  const JsonTape::Index type = tape.find(schema, "type");
+  if (type == JsonTape::kNone || tape.kind(type) == JsonKind::kNull) return "type: null";
+  std::string shown = "type: ";
+  tape.print(type, kCompactJson, shown);
+  return shown;
+}
+
+bool is_object_type(const JsonTape& tape, JsonTape::Index schema) {
+  const JsonTape::Index type = tape.find(schema, "type");
+  return type != JsonTape::kNone && tape.kind(type) == JsonKind::kString &&
+         tape.text(type) == "object";
+}
+
+}  // namespace
+
+bool check_tool_name(std::string_view name, const std::string& path, Issues& issues) {
+  if (name.empty()) {
+    return issues.rule("Invalid '" + path +
+                           "': empty string. Expected a string with minimum length 1, but got an "
+                           "empty string instead.",
+                       path);
+  }
+  if (std::all_of(name.begin(), name.end(), is_name_char)) return true;
+  return issues.rule("Invalid '" + path +
+                         "': string does not match pattern. Expected a string that matches the "
+                         "pattern '^[a-zA-Z0-9_-]+$'.",
+                     path);
+}
+
+const DeclaredTool* ToolSet::find(std::string_view name) const {
+  const auto tool = std::find_if(tools_.begin(), tools_.end(),
+                                 [&](const DeclaredTool& each) { return each.name == name; });
+  return tool == tools_.end() ? nullptr : &*tool;
+}
+
+bool ToolSet::check_names_differ() {
+  std::vector<std::string_view> names;
+  for (const DeclaredTool& tool : tools_) names.push_back(tool.name);
+  std::sort(names.begin(), names.end());
+  if (std::adjacent_find(names.begin(), names.end()) == names.end()) return true;
+  return issues_.rule("Tool names must be unique.", "tools");
+}
+
+bool ToolSet::define(const DeclaredTool& tool, ToolDefinition& definition) {
+  if (tool.ready != nullptr) {
+    definition = *tool.ready;
+    return true;
+  }
+  definition.name = tool.name;
+  definition.description = tool.description;
+  definition.strict = tool.strict;
+  definition.deferred = tool.deferred;
+  if (tool.strict.value_or(false)) {
+    definition.parameters.clear();
+    const auto why =
+        print_strict_schema(tape_, tool.parameters, SchemaUse::kTool, definition.parameters);
+    return !why || issues_.rule(*why, "tools");
+  }
+  if (tool.parameters == JsonTape::kNone) return true;
+  const std::string about = "Invalid schema for function '" + tool.name + "': ";
+  if (const auto why = invalid_schema(tape_, tool.parameters)) {
+    return issues_.rule(about + *why, "tools");
+  }
+  if (!is_object_type(tape_, tool.parameters)) {
+    return issues_.rule(about + "schema must be a JSON Schema of 'type: \"object\"', got '" +
+                            type_shown(tape_, tool.parameters) + "'.",
+                        "tools");
+  }
+  definition.parameters.clear();
+  tape_.print(tool.parameters, kCompactJson, definition.parameters);
+  return true;
+}
+
+bool ToolSet::choose(const DeclaredChoice& choice, bool thinking, Conversation& conversation) {
+  const bool wanted = choice.kind == ChoiceKind::kRequired || choice.kind == ChoiceKind::kNamed;
+  if (!wanted || tools_.empty()) return true;
+  if (thinking)
+    return issues_.rule("Thinking mode does not support this tool_choice", "tool_choice");
+  conversation.tool_choice = ToolChoice::kRequired;
+  if (choice.kind == ChoiceKind::kRequired) return true;
+  auto& tools = conversation.tools;
+  const auto named = std::find_if(tools.begin(), tools.end(),
+                                  [&](const ToolDefinition& t) { return t.name == choice.name; });
+  if (named == tools.end()) {
+    return issues_.rule("Invalid value for 'tool_call': no function named '" + choice.name +
+                            "' was specified in the 'tools' parameter.",
+                        "tool_choice");
+  }
+  ToolDefinition only = std::move(*named);
+  tools.clear();
+  tools.push_back(std::move(only));
+  return true;
+}
+
+bool ToolSet::finish(const DeclaredChoice& choice, bool thinking, Conversation& conversation) {
+  if (choice.kind == ChoiceKind::kNone) {
+    conversation.tool_choice = ToolChoice::kNone;
+    return true;
+  }
+  if (!check_names_differ()) return false;
+  for (const DeclaredTool& tool : tools_) {
+    if (!define(tool, conversation.tools.emplace_back())) return false;
+  }
+  return choose(choice, thinking, conversation);
+}
+
+OutputConstraint tool_constraint(const Conversation& conversation) {
+  const bool required = conversation.tool_choice == ToolChoice::kRequired;
+  OutputConstraint constraint{required ? "tool_call_required" : "tool_call", "["};
+  std::string& out = constraint.schema;
+  for (const ToolDefinition& tool : conversation.tools) {
+    if (out.size() > 1) out += ',';
+    out += R"({"type":"function","function":{"name":)";
+    append_json_string(out, tool.name);
+    out += R"(,"description":)";
+    if (tool.description) {
+      append_json_string(out, *tool.description);
+    } else {
+      out += "null";
+    }
+    out.append(R"(,"parameters":)").append(tool.parameters).append(R"(,"strict":)");
+    out += !tool.strict ? "null" : *tool.strict ? "true" : "false";
+    out += tool.deferred ? R"(},"defer_loading":true})" : "}}";
+  }
+  out += ']';
+  return constraint;
+}
+
+}  // namespace troupe::recipe
