@@ -54,7 +54,8 @@ TEST(CafWorldTest, ConstructionAndDestructionEndWithAnythingAlive) {
     world.run_until(Time(static_cast<std::int64_t>(seed) * 700'000));
     EXPECT_GT(world.pending(), 0u);
   }
-  EXPECT_TRUE(eventually([&] { return thread_count() == threads; }));
+  // Fewer: a thread that another test left behind has ended meanwhile.
+  EXPECT_TRUE(eventually([&] { return thread_count() <= threads; })) << thread_count();
 }
 
 }  // namespace
