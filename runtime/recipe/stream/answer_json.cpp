@@ -26,12 +26,19 @@ void append_token_text(std::string& out, std::string_view bytes, bool strict) {
   out += '"';
 }
 
+/// Always as a real number: -1.0, not -1.
+void append_logprob(std::string& out, double logprob) {
+  const std::size_t begin = out.size();
+  append_json_real(out, logprob);
+  if (out.find_first_not_of("-0123456789", begin) == std::string::npos) out += ".0";
+}
+
 void append_token(std::string& out, TokenId id, double logprob, const AnswerContext& context) {
   const std::string_view bytes = context.tokenizer ? context.tokenizer->bytes_of(id) : "";
   out += "\"token\":";
   append_token_text(out, bytes, context.strict());
   out += ",\"logprob\":";
-  append_json_real(out, context.strict() ? std::max(logprob, kLogprobMin) : logprob);
+  append_logprob(out, context.strict() ? std::max(logprob, kLogprobMin) : logprob);
   out += ",\"bytes\":[";
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (i > 0) out += ',';

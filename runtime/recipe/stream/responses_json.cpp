@@ -140,7 +140,8 @@ void ResponsesAnswer::append_response(std::string& out, State state) const {
   out += ",\"status\":\"";
   out += kStates[static_cast<unsigned>(state)];
   out += "\",\"background\":false,\"completed_at\":";
-  if (state == State::kCompleted) {
+  // The reference also completes what is incomplete.
+  if (state == State::kCompleted || (!strict() && state == State::kIncomplete)) {
     append_number(out, completed_at_);
   } else {
     out += "null";
