@@ -4,9 +4,12 @@
 #include <map>
 
 #include "runtime/model/gguf.hpp"
-#include "runtime/recipe/tokenizer/pre_tokenizer.hpp"
 #include "runtime/recipe/prompt_encoder.hpp"
 #include "runtime/recipe/text/utf8.hpp"
+#include "runtime/recipe/tokenizer/hf_tokenizer_file.hpp"
+#include "runtime/recipe/tokenizer/pre_tokenizer.hpp"
+#include "tools/model/catalogue.hpp"
+#include "tools/model/checksum.hpp"
 
 namespace troupe {
 namespace {
@@ -56,9 +59,35 @@ void describe_tokenizer(const GgufFile& file, std::ostream& out) {
   line(out, "chat", encoding);
 }
 
+Status describe_tokenizer_file(const std::string& path, std::ostream& out) {
+  TROUPE_TRY_ASSIGN(const auto tokenizer, load_tokenizer_file(path));
+  TROUPE_TRY_ASSIGN(const std::string hash, sha256_of_file(path));
+  std::size_t added = 0;
+  for (std::size_t id = 0; id < tokenizer->size(); ++id) {
+    added += tokenizer->is_added(TokenId(static_cast<std::int32_t>(id)));
+  }
+  const auto spelled = [&](std::optional<TokenId> id) {
+    if (!id) return std::string("-");
+    return std::to_string(id->value) + " " + excerpt(tokenizer->bytes_of(*id), 100);
+  };
+  line(out, "file", path);
+  line(out, "kind", "tokenizer, without a model");
+  line(out, "sha256", hash);
+  line(out, "tokens", std::to_string(tokenizer->size()) + ", " + std::to_string(added) + " added");
+  line(out, "begin", spelled(tokenizer->bos()));
+  line(out, "end", spelled(tokenizer->eos()));
+  for (const KnownModel& model : known_models()) {
+    if (model.sha256 != hash) continue;
+    line(out, "known as", std::string(model.name) + ", " + std::string(model.licence));
+    if (!model.note.empty()) line(out, "note", std::string(model.note));
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 Status describe_model(const std::string& path, std::ostream& out) {
+  if (path.ends_with(".json")) return describe_tokenizer_file(path, out);
   TROUPE_TRY_ASSIGN(const auto file, GgufFile::open(path));
   const auto architecture = file->string_value("general.architecture");
   const std::string prefix = architecture.ok() ? std::string(*architecture) + "." : "";

@@ -8,7 +8,8 @@
 
 namespace troupe {
 
-/// Architecture, parameters, context, tensor types, tokenizer, chat encoding. What the file does
+/// Of a GGUF file: architecture, parameters, context, tensor types, tokenizer, chat encoding; of a
+/// tokenizer.json: size, added tokens, hash and origin. What the file does
 /// not say is shown as "-".
 Status describe_model(const std::string& path, std::ostream& out);
 

