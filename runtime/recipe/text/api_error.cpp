@@ -1,4 +1,4 @@
-#include "runtime/recipe/api_error.hpp"
+#include "runtime/recipe/text/api_error.hpp"
 
 #include <utility>
 
