@@ -6,6 +6,7 @@
 #include "runtime/recipe/request/chat_convert.hpp"
 #include "runtime/recipe/request/chat_shape.hpp"
 #include "runtime/recipe/request/json_shape.hpp"
+#include "runtime/recipe/request/responses_convert.hpp"
 
 namespace troupe::recipe {
 namespace {
@@ -81,8 +82,11 @@ RequestError too_long(const ConversationRequest& request, std::uint64_t prompt,
 Converted convert_request(Protocol protocol, std::string_view body,
                           const ConversionOptions& options) {
   if (protocol == Protocol::kChat) return convert<ChatBody>(body, options, convert_chat);
+  if (protocol == Protocol::kResponses) {
+    return convert<ResponsesBody>(body, options, convert_responses);
+  }
   RequestError error;
-  error.message = "only chat requests can be converted";
+  error.message = "requests of this protocol cannot be converted";
   return error;
 }
 

@@ -61,6 +61,7 @@ bool ToolSet::check_names_differ() {
 bool ToolSet::define(const DeclaredTool& tool, ToolDefinition& definition) {
   if (tool.ready != nullptr) {
     definition = *tool.ready;
+    definition.deferred = tool.deferred;
     return true;
   }
   definition.name = tool.name;

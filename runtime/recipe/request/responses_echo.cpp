@@ -1,0 +1,116 @@
+#include <charconv>
+
+#include "runtime/recipe/request/responses_convert.hpp"
+#include "runtime/recipe/request/responses_tools.hpp"
+
+namespace troupe::recipe {
+namespace {
+
+class Echo {
+ public:
+  Echo(const ResponsesBody& body, const JsonTape& tape) : body_(body), tape_(tape) {}
+
+  std::string take() {
+    name("instructions");
+    append_text_or_null(body_.instructions, out_);
+    name("max_output_tokens");
+    out_ += body_.max_output_tokens.given() ? body_.max_output_tokens.value.token : "null";
+    name("reasoning");
+    out_ += "{\"effort\":";
+    append_text_or_null(body_.reasoning.value.effort, out_);
+    out_ += ",\"summary\":";
+    append_text_or_null(body_.reasoning.value.summary, out_);
+    out_ += '}';
+    name("temperature");
+    real(body_.temperature);
+    name("text");
+    text();
+    name("tool_choice");
+    choice();
+    name("tools");
+    tools();
+    name("top_logprobs");
+    out_ += body_.top_logprobs.given() ? body_.top_logprobs.value.token : "0";
+    name("top_p");
+    real(body_.top_p);
+    name("user");
+    append_text_or_null(body_.user, out_);
+    return std::move(out_) + "}";
+  }
+
+ private:
+  void name(std::string_view member) {
+    out_.append(out_.empty() ? "{\"" : ",\"").append(member).append("\":");
+  }
+
+  /// In the fewest digits of a 32-bit number: 0.3, whatever the request's 0.3 became.
+  void real(const Field<Number>& field) {
+    const double asked = field.given() ? json_number_value(field.value.token) : 1;
+    char digits[32];  // the shortest form of a float needs at most 16 characters
+    const char* end = std::to_chars(digits, digits + sizeof digits, static_cast<float>(asked)).ptr;
+    append_json_number(out_, json_double({digits, static_cast<std::size_t>(end - digits)}),
+                       JsonNumbers::kShort);
+  }
+
+  /// A token that is a double even if it has no fraction.
+  static std::string json_double(std::string token) {
+    return token.find_first_of(".e") == std::string::npos ? token + ".0" : token;
+  }
+
+  void text() {
+    const ResponsesText& text = body_.text.value;
+    const ResponsesFormat& format = text.format.value;
+    out_ += "{\"format\":{\"type\":";
+    append_json_string(out_, text.format.given() ? format.type.value : "text");
+    if (text.format.given() && format.type.value == "json_schema") {
+      out_ += ",\"name\":";
+      append_json_string(out_, format.name.value);
+      out_ += ",\"schema\":";
+      tape_.print(format.schema.value.index, kCompactJson, out_);
+      out_ += ",\"description\":";
+      append_text_or_null(format.description, out_);
+      out_ += ",\"strict\":";
+      out_ += !format.strict.given() ? "null" : format.strict.value ? "true" : "false";
+    }
+    out_ += "},\"verbosity\":";
+    append_text_or_null(text.verbosity, out_);
+    out_ += '}';
+  }
+
+  void choice() {
+    const auto& choice = body_.tool_choice.value;
+    if (!choice.is_container) {
+      append_json_string(out_, body_.tool_choice.given() ? choice.scalar : "auto");
+      return;
+    }
+    out_ += "{\"type\":";
+    append_json_string(out_, choice.container.type.value);
+    if (!choice.container.type.value.starts_with("web_search")) {
+      out_ += ",\"name\":";
+      append_json_string(out_, choice.container.name.value);
+    }
+    out_ += '}';
+  }
+
+  void tools() {
+    out_ += '[';
+    for (const auto& tool : body_.tools.value) {
+      if (!is_known_tool(tool.value.type.value)) continue;
+      if (out_.back() != '[') out_ += ',';
+      append_tool_json(tool.value, tape_, out_);
+    }
+    out_ += ']';
+  }
+
+  const ResponsesBody& body_;
+  const JsonTape& tape_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string responses_echo(const ResponsesBody& body, const JsonTape& tape) {
+  return Echo(body, tape).take();
+}
+
+}  // namespace troupe::recipe
