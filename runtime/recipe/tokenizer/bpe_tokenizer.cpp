@@ -1,5 +1,6 @@
 #include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
 
+#include <unordered_map>
 #include <utility>
 
 #include "runtime/recipe/text/utf8.hpp"
@@ -46,6 +47,9 @@ bool in_range(std::optional<TokenId> id, std::size_t size) {
   return !id || (id->value >= 0 && static_cast<std::size_t>(id->value) < size);
 }
 
+/// Words that are a token by themselves are rarely longer; those that are can do with merging.
+constexpr std::size_t kWholeWordBytesMax = 256;
+
 Status check_shape(const Vocabulary& vocabulary) {
   const std::size_t size = vocabulary.tokens.size();
   if (size == 0 || vocabulary.kinds.size() != size) {
@@ -63,18 +67,6 @@ Status check_shape(const Vocabulary& vocabulary) {
 }
 
 }  // namespace
-
-void BpeTokenizer::add_pieces(const Vocabulary& vocabulary, Contents& contents, Parts& parts) {
-  for (std::size_t i = 0; i < vocabulary.tokens.size(); ++i) {
-    const std::string& spelling = vocabulary.tokens[i];
-    const TokenId id(static_cast<std::int32_t>(i));
-    const TokenKind kind = vocabulary.kinds[i];
-    const bool normal = kind == TokenKind::kNormal;
-    contents.pieces.push_back(normal ? bytes_of_spelling(spelling) : spelling);
-    contents.kinds.push_back(kind);
-    if (normal && parts.split.whole_words) parts.words.emplace(contents.pieces.back(), id);
-  }
-}
 
 Status BpeTokenizer::add_merges(const Vocabulary& vocabulary, Parts& parts) {
   std::unordered_map<std::string_view, TokenId> ids;
@@ -121,39 +113,69 @@ Result<std::shared_ptr<const Tokenizer>> BpeTokenizer::build(const Vocabulary& v
                     .eos = vocabulary.eos,
                     .ends = vocabulary.ends,
                     .add_bos = vocabulary.add_bos && vocabulary.bos.has_value()};
-  add_pieces(vocabulary, contents, parts);
+  for (std::size_t i = 0; i < vocabulary.tokens.size(); ++i) {
+    const bool normal = vocabulary.kinds[i] == TokenKind::kNormal;
+    const std::string& spelling = vocabulary.tokens[i];
+    contents.pieces.push_back(normal ? bytes_of_spelling(spelling) : spelling);
+  }
+  contents.kinds = vocabulary.kinds;
   TROUPE_TRY(add_merges(vocabulary, parts));
-  return std::shared_ptr<const Tokenizer>(new BpeTokenizer(std::move(contents), std::move(parts)));
+  const std::shared_ptr<BpeTokenizer> tokenizer(
+      new BpeTokenizer(std::move(contents), std::move(parts)));
+  tokenizer->find_whole_words(vocabulary);
+  return std::shared_ptr<const Tokenizer>(tokenizer);
 }
 
 BpeTokenizer::BpeTokenizer(Contents contents, Parts parts)
     : Tokenizer(std::move(contents)),
       split_(parts.split),
       merges_(parts.merges),
-      byte_tokens_(parts.byte_tokens),
-      words_(std::move(parts.words)) {}
+      byte_tokens_(parts.byte_tokens) {}
+
+/// Those that merging makes one token of; if the family takes whole words, every one.
+void BpeTokenizer::find_whole_words(const Vocabulary& vocabulary) {
+  words_ = WordTable(vocabulary.tokens.size());
+  std::vector<TokenId> symbols;
+  for (std::size_t i = 0; i < vocabulary.tokens.size(); ++i) {
+    if (vocabulary.kinds[i] != TokenKind::kNormal) continue;
+    const TokenId id(static_cast<std::int32_t>(i));
+    const std::string_view word = bytes_of(id);
+    if (word.empty()) continue;
+    if (!split_.whole_words) {
+      if (word.size() > kWholeWordBytesMax) continue;
+      merge_word(word, symbols);
+      if (symbols.size() != 1 || symbols[0] != id) continue;
+    }
+    words_.add(word, id);
+  }
+}
+
+/// The tokens of a word, in the place of what `symbols` held.
+void BpeTokenizer::merge_word(std::string_view word, std::vector<TokenId>& symbols) const {
+  symbols.clear();
+  for (const char c : word) {
+    const TokenId id = byte_tokens_[static_cast<unsigned char>(c)];
+    if (id != kNoToken) symbols.push_back(id);
+  }
+  merges_.apply(symbols);
+}
 
 void BpeTokenizer::encode_text(std::string_view text, std::vector<TokenId>& ids) const {
   std::vector<TokenId> symbols;
   while (!text.empty()) {
-    const std::size_t length = split_.first_word(text);
-    const std::string_view word = text.substr(0, length);
-    text.remove_prefix(length);
-    if (split_.whole_words) {
-      const auto whole = words_.find(std::string(word));
-      if (whole != words_.end()) {
-        ids.push_back(whole->second);
-        continue;
-      }
+    const std::string_view word = text.substr(0, split_.first_word(text));
+    text.remove_prefix(word.size());
+    if (const TokenId whole = words_.find(word); whole != WordTable::kNone) {
+      ids.push_back(whole);
+      continue;
     }
-    symbols.clear();
-    for (const char c : word) {
-      const TokenId id = byte_tokens_[static_cast<unsigned char>(c)];
-      if (id != kNoToken) symbols.push_back(id);
-    }
-    merges_.apply(symbols);
+    merge_word(word, symbols);
     ids.insert(ids.end(), symbols.begin(), symbols.end());
   }
+}
+
+std::size_t BpeTokenizer::cut_after(std::string_view text, std::size_t from) const {
+  return next_cut(text, from, split_.may_cut, is_normalized());
 }
 
 }  // namespace troupe

@@ -7,11 +7,12 @@
 
 #include <array>
 #include <memory>
-#include <unordered_map>
+#include <vector>
 
 #include "runtime/recipe/tokenizer/bpe_merges.hpp"
 #include "runtime/recipe/tokenizer/pre_tokenizer.hpp"
 #include "runtime/recipe/tokenizer/tokenizer.hpp"
+#include "runtime/recipe/tokenizer/word_table.hpp"
 
 namespace troupe {
 
@@ -21,22 +22,24 @@ class BpeTokenizer : public Tokenizer {
   /// of range), kUnsupported if its pre-tokenizer is unknown. The message says where.
   static Result<std::shared_ptr<const Tokenizer>> build(const Vocabulary& vocabulary);
 
+  std::size_t cut_after(std::string_view text, std::size_t from) const override;
+
  private:
   struct Parts {
     PreTokenizer split;
     std::vector<BpeMerges::Merge> merges;
-    std::array<TokenId, 256> byte_tokens;            // -1 where the vocabulary has none
-    std::unordered_map<std::string, TokenId> words;  // by bytes; filled if split.whole_words
+    std::array<TokenId, 256> byte_tokens;  // -1 where the vocabulary has none
   };
   BpeTokenizer(Contents contents, Parts parts);
   static Status add_merges(const Vocabulary& vocabulary, Parts& parts);
-  static void add_pieces(const Vocabulary& vocabulary, Contents& contents, Parts& parts);
+  void find_whole_words(const Vocabulary& vocabulary);
   void encode_text(std::string_view text, std::vector<TokenId>& ids) const override;
+  void merge_word(std::string_view word, std::vector<TokenId>& symbols) const;
 
   PreTokenizer split_;
   BpeMerges merges_;
   std::array<TokenId, 256> byte_tokens_;
-  std::unordered_map<std::string, TokenId> words_;
+  WordTable words_;  // that encode to one token
 };
 
 }  // namespace troupe

@@ -1,5 +1,6 @@
 #include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe {
@@ -26,6 +27,10 @@ ByteTokenizer::ByteTokenizer(Contents contents) : Tokenizer(std::move(contents))
 
 void ByteTokenizer::encode_text(std::string_view text, std::vector<TokenId>& ids) const {
   for (const char c : text) ids.push_back(TokenId(static_cast<unsigned char>(c)));
+}
+
+std::size_t ByteTokenizer::cut_after(std::string_view text, std::size_t from) const {
+  return std::min(from, text.size());
 }
 
 }  // namespace troupe

@@ -18,6 +18,8 @@ class ByteTokenizer : public Tokenizer {
   /// `more_control` from 259 on. The first and the third end a turn.
   static std::shared_ptr<const Tokenizer> build(std::span<const std::string> more_control = {});
 
+  std::size_t cut_after(std::string_view text, std::size_t from) const override;
+
  private:
   explicit ByteTokenizer(Contents contents);
   void encode_text(std::string_view text, std::vector<TokenId>& ids) const override;

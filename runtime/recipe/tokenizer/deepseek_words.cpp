@@ -32,7 +32,7 @@ class Piece {
   /// [\p{P}\p{S}]+[\r\n]*, from its second character on.
   std::size_t signs(std::size_t place) const {
     place = run(place, kSign);
-    while (place < text_.size() && (text_[place] == '\r' || text_[place] == '\n')) ++place;
+    while (at(place).is_newline()) place = at(place).end;
     return place;
   }
 

@@ -109,11 +109,11 @@ struct Named {
   PreTokenizer split;
 };
 
-constexpr PreTokenizer kGpt2{gpt2_word, false};
-constexpr PreTokenizer kSmollm{smollm_word, false};
-constexpr PreTokenizer kLlama{llama_word<3>, true};
-constexpr PreTokenizer kQwen2{llama_word<1>, false};
-constexpr PreTokenizer kDeepseek{deepseek_word, false};
+constexpr PreTokenizer kGpt2{gpt2_word, cuts_words, false};
+constexpr PreTokenizer kSmollm{smollm_word, cuts_words, false};
+constexpr PreTokenizer kLlama{llama_word<3>, cuts_words, true};
+constexpr PreTokenizer kQwen2{llama_word<1>, cuts_words, false};
+constexpr PreTokenizer kDeepseek{deepseek_word, cuts_deepseek, false};
 
 /// Names on one line share their expression.
 constexpr std::array kKnown = std::to_array<Named>({

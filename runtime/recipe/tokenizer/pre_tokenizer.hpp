@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "runtime/base/result.hpp"
+#include "runtime/recipe/tokenizer/word_cuts.hpp"
 
 namespace troupe {
 
@@ -30,7 +31,8 @@ using WordSplit = std::size_t (*)(std::string_view text);
 
 struct PreTokenizer {
   WordSplit first_word = nullptr;
-  bool whole_words = false;  ///< a word that is a token is taken as it is, without merging
+  CutRule may_cut = nullptr;  ///< where words end whatever stands around (word_cuts.hpp)
+  bool whole_words = false;   ///< a word that is a token is taken as it is, without merging
 };
 
 /// By the name that model files use; an unknown one is kUnsupported and named.

@@ -50,6 +50,10 @@ class Tokenizer {
   /// Appends the ids of text with the added vocabulary disabled.
   void encode_plain(std::string_view text, std::vector<TokenId>& ids) const;
 
+  /// The first place at or after `from` where text may be cut: encode_plain() of the two parts
+  /// gives what it gives of the whole. text.size() if there is none. Requires: from > 0.
+  virtual std::size_t cut_after(std::string_view text, std::size_t from) const = 0;
+
   /// Neighbouring text segments are encoded as one text. kInvalid if a control segment spells no
   /// added token.
   Result<std::vector<TokenId>> encode(std::span<const PromptSegment> segments) const;
@@ -86,6 +90,8 @@ class Tokenizer {
     bool add_bos = false;
   };
   explicit Tokenizer(Contents contents);
+
+  bool is_normalized() const { return nfc_; }
 
   /// Appends the ids of text that holds no added token. Requires: !text.empty().
   virtual void encode_text(std::string_view text, std::vector<TokenId>& ids) const = 0;
