@@ -80,6 +80,20 @@ bool is_base64(std::string_view text) {
   return pads <= 2 && (digits + pads) % 4 == 0;
 }
 
+bool is_canonical_base64(std::string_view text) {
+  constexpr std::string_view kPadding = "====";
+  while (text.ends_with(kPadding)) text.remove_suffix(kPadding.size());
+  if (text.size() % 4 != 0 || !is_base64(text) ||
+      text.find_first_of(" \t\n\r\f") != std::string_view::npos) {
+    return false;
+  }
+  // The last digit before one pad has two unused bits, before two pads four.
+  constexpr std::string_view kTwoZeroBits = "AEIMQUYcgkosw048";
+  constexpr std::string_view kFourZeroBits = "AQgw";
+  if (text.ends_with("==")) return kFourZeroBits.find(text[text.size() - 3]) != text.npos;
+  return !text.ends_with('=') || kTwoZeroBits.find(text[text.size() - 2]) != text.npos;
+}
+
 bool read_image_url(std::string_view url, std::string_view detail, const std::string& path,
                     const ImageWords& words, ModelVersion version, Issues& issues,
                     ImageSource& source) {

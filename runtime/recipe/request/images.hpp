@@ -29,4 +29,8 @@ bool is_data_url(std::string_view url);
 /// True for standard base64, white space within and without padding included.
 bool is_base64(std::string_view text);
 
+/// True for base64 as encoders write it: padded, without white space, unused bits zero. The
+/// reference also takes whole groups of padding at the end.
+bool is_canonical_base64(std::string_view text);
+
 }  // namespace troupe::recipe

@@ -6,6 +6,7 @@
 #include "runtime/recipe/request/chat_convert.hpp"
 #include "runtime/recipe/request/chat_shape.hpp"
 #include "runtime/recipe/request/json_shape.hpp"
+#include "runtime/recipe/request/messages_convert.hpp"
 #include "runtime/recipe/request/responses_convert.hpp"
 
 namespace troupe::recipe {
@@ -81,13 +82,15 @@ RequestError too_long(const ConversationRequest& request, std::uint64_t prompt,
 
 Converted convert_request(Protocol protocol, std::string_view body,
                           const ConversionOptions& options) {
-  if (protocol == Protocol::kChat) return convert<ChatBody>(body, options, convert_chat);
-  if (protocol == Protocol::kResponses) {
-    return convert<ResponsesBody>(body, options, convert_responses);
+  switch (protocol) {
+    case Protocol::kChat:
+      return convert<ChatBody>(body, options, convert_chat);
+    case Protocol::kResponses:
+      return convert<ResponsesBody>(body, options, convert_responses);
+    case Protocol::kMessages:
+      break;
   }
-  RequestError error;
-  error.message = "requests of this protocol cannot be converted";
-  return error;
+  return convert<MessagesBody>(body, options, convert_messages);
 }
 
 std::variant<std::uint32_t, RequestError> resolve_max_tokens(const ConversationRequest& request,
@@ -96,7 +99,11 @@ std::variant<std::uint32_t, RequestError> resolve_max_tokens(const ConversationR
   const std::uint64_t room = context_limit > prompt_tokens ? context_limit - prompt_tokens : 0;
   const auto asked = request.sampling.tokens_max;
   if (!asked) {
-    if (prompt_tokens > context_limit) return too_long(request, prompt_tokens, 0, context_limit);
+    // A prompt that fills the context gets one token of the reference, and a clear no here.
+    const bool full = request.parsing.compat == Compat::kDefault && room == 0;
+    if (full || prompt_tokens > context_limit) {
+      return too_long(request, prompt_tokens, full ? 1 : 0, context_limit);
+    }
     return static_cast<std::uint32_t>(
         std::max<std::uint64_t>(1, std::min(default_tokens(request), room)));
   }

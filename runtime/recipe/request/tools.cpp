@@ -74,8 +74,11 @@ bool ToolSet::define(const DeclaredTool& tool, ToolDefinition& definition) {
         print_strict_schema(tape_, tool.parameters, SchemaUse::kTool, definition.parameters);
     return !why || issues_.rule(*why, "tools");
   }
-  if (tool.parameters == JsonTape::kNone) return true;
   const std::string about = "Invalid schema for function '" + tool.name + "': ";
+  if (tool.parameters == JsonTape::kNone) {
+    return !tool.parameters_required ||
+           issues_.rule(about + "null is not of types \"boolean\", \"object\"", "tools");
+  }
   if (const auto why = invalid_schema(tape_, tool.parameters)) {
     return issues_.rule(about + *why, "tools");
   }

@@ -21,6 +21,7 @@ struct DeclaredTool {
   std::string name;
   std::optional<std::string> description;
   JsonTape::Index parameters = JsonTape::kNone;  ///< kNone: not given
+  bool parameters_required = false;
   std::optional<bool> strict;
   bool deferred = false;
   const ToolDefinition* ready = nullptr;  ///< a tool of ours, which stands for all of the above
