@@ -16,9 +16,9 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/recipe/api_error.hpp"
 #include "runtime/recipe/conversation/conversation_request.hpp"
 #include "runtime/recipe/stream/delta.hpp"
+#include "runtime/recipe/text/api_error.hpp"
 #include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 namespace troupe::recipe {

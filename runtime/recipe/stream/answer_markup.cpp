@@ -12,16 +12,21 @@ void AnswerParser::act(DeltaKind kind, std::string_view text) {
   if (defer_) {
     deferred_ = Delta{.kind = kind, .text = text};
   } else {
-    sink_.delta({.kind = kind, .text = text, .logprobs = act_logs(kind)});
+    send_act({.kind = kind, .text = text});
   }
+}
+
+void AnswerParser::send_act(Delta delta) {
+  if (!strict() && delta.kind == DeltaKind::kCall) has_call_ = true;
+  delta.logprobs = act_logs(delta.kind);
+  sink_.delta(delta);
 }
 
 void AnswerParser::act_deferred() {
   if (!deferred_) return;
-  Delta delta = *deferred_;
+  const Delta delta = *deferred_;
   deferred_.reset();
-  delta.logprobs = act_logs(delta.kind);
-  sink_.delta(delta);
+  send_act(delta);
 }
 
 /// A bracket is shown with the log-probabilities of the piece that it lies in.
@@ -92,7 +97,6 @@ void AnswerParser::announce() {
   if (strict() && name_.empty() && mute_ == Mute::kNone) mute_ = Mute::kCall;
   act(DeltaKind::kCall, name_);
   call_open_ = mute_ == Mute::kNone;
-  has_call_ = has_call_ || (call_open_ && !strict());
   has_parameter_ = false;
   enter(State::kArguments);
 }

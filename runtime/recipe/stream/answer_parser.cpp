@@ -26,7 +26,11 @@ bool is_continuation(InitialStage stage) {
 }  // namespace
 
 AnswerParser::AnswerParser(const ParsingOptions& options, bool markup, DeltaSink& sink)
-    : options_(options), markup_(markup), sink_(sink), stops_(options.stops, options.compat) {
+    : options_(options),
+      markup_(markup),
+      sink_(sink),
+      matcher_(options.compat),
+      stops_(options.stops, options.compat) {
   options_.stops.clear();
   enter(first_state(options));
   skip_line_ends_ = !options.starts_in_tools && !is_continuation(options.initial);
@@ -78,11 +82,13 @@ std::size_t AnswerParser::skip_line_ends(const Piece& piece, std::size_t at) {
       stop_ = stop;
       return at;
     }
+    if (stops_apply_) stops_.restart();
     begin_ = ++at;
+    cut_ = true;
+    drop_held();
   }
   if (at == piece.text.size()) return at;
   skip_line_ends_ = false;
-  if (stops_apply_) stops_.restart();
   return at;
 }
 
@@ -93,7 +99,12 @@ std::size_t AnswerParser::partial() const {
 /// Takes the byte of the piece at `at`.
 void AnswerParser::step(const Piece& piece, std::size_t at) {
   const char byte = piece.text[at];
-  const std::string* stop = stops_apply_ ? stops_.push(byte) : nullptr;
+  const std::string* stop = nullptr;
+  if (stops_apply_ && piece.special && !piece.is_text) {
+    stops_.restart();  // a control token is no text, whatever it is spelled like
+  } else if (stops_apply_) {
+    stop = stops_.push(byte);
+  }
   const Delimiter* delimiter = matcher_.push(byte, piece.special);
   const std::size_t end = held_.size() + at + 1 - begin_;
   if (stop) {
@@ -119,6 +130,7 @@ void AnswerParser::at_delimiter(const Piece& piece, const Delimiter& delimiter, 
   take(piece, text_end);
   defer_ = !strict() && text_end >= held_.size();
   drop_held();
+  cut_ = true;
   if (strict()) {
     apply_strict(delimiter.markup, delimiter.bytes[0]);
   } else {
@@ -135,7 +147,7 @@ void AnswerParser::take(const Piece& piece, std::size_t size) {
   } else {
     std::size_t logs = 0;
     for (const Held& held : held_pieces_) {
-      if (from >= size) return;
+      if (held.end > from ? from >= size : from > size || size == 0) break;
       const std::size_t end = std::min(held.end, size);
       text(std::string_view(held_).substr(from, end - from),
            std::span(held_logs_).subspan(logs, held.logs_end - logs));
@@ -155,20 +167,24 @@ void AnswerParser::drop_held() {
 void AnswerParser::end_piece(const Piece& piece) {
   if (strict()) return end_piece_strict(piece);
   const std::string_view rest = piece.text.substr(begin_);
-  const bool empty = piece.is_text && piece.text.empty();
+  // An empty text is shown as one, unless a delimiter is right before it.
+  const bool empty = piece.is_text && piece.text.empty() && !cut_;
+  const bool first = !begun_;
+  cut_ = cut_ && rest.empty();
+  begun_ = begun_ || !piece.text.empty();
   const std::size_t total = held_.size() + rest.size();
   const std::size_t kept = partial();
-  if (skip_line_ends_) {
+  if (skip_line_ends_ || (first && empty)) {
     if (empty) hold(piece, rest);
     return;
   }
   if (kept < total || kept == 0) act_deferred();
   if (kept == 0) {
-    give_out_held(held_.size());
+    give_out_held(held_.size(), false);
     if (!rest.empty() || empty) text(rest, piece.logprobs);
     return;
   }
-  give_out_held(total - kept);
+  give_out_held(total - kept, true);
   if (!rest.empty() || empty) hold(piece, rest);
 }
 
@@ -194,13 +210,14 @@ void AnswerParser::hold(const Piece& piece, std::string_view rest) {
   held_pieces_.push_back({held_.size(), held_logs_.size()});
 }
 
-/// Gives out the pieces that wait and end within the first `size` bytes.
-void AnswerParser::give_out_held(std::size_t size) {
+/// Gives out the pieces that wait and end within the first `size` bytes. `kept`: text behind them
+/// waits on, and empty pieces that only precede it too.
+void AnswerParser::give_out_held(std::size_t size, bool kept) {
   std::size_t from = 0;
   std::size_t logs = 0;
   std::size_t count = 0;
   for (const Held& held : held_pieces_) {
-    if (held.end > size) break;
+    if (held.end > size || (kept && size == 0)) break;
     text(std::string_view(held_).substr(from, held.end - from),
          std::span(held_logs_).subspan(logs, held.logs_end - logs));
     from = held.end;
@@ -262,8 +279,10 @@ void AnswerParser::show(DeltaKind kind, std::string_view text, std::span<const L
 void AnswerParser::finish(bool complete) {
   if (stop_) return;
   if (!strict()) {
+    const bool had_call = has_call_;
     act_deferred();
-    give_out_held(held_.size());
+    has_call_ = had_call;  // one that is announced so late does not count
+    if (!skip_line_ends_) give_out_held(held_.size(), false);
     return;
   }
   if (!held_.empty()) text(held_, {});

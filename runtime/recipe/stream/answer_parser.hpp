@@ -78,7 +78,7 @@ class AnswerParser final : public PieceSink {
 
   // Text that is set free.
   void take(const Piece& piece, std::size_t size);
-  void give_out_held(std::size_t size);
+  void give_out_held(std::size_t size, bool kept);
   void drop_held();
   void end_piece(const Piece& piece);
   void end_piece_strict(const Piece& piece);
@@ -100,6 +100,7 @@ class AnswerParser final : public PieceSink {
   void end_block();
   void act(DeltaKind kind, std::string_view text);
   void act_deferred();
+  void send_act(Delta delta);
   std::span<const LoggedToken> act_logs(DeltaKind kind) const;
 
   ParsingOptions options_;
@@ -113,6 +114,8 @@ class AnswerParser final : public PieceSink {
   bool has_call_ = false;
   bool call_open_ = false;
   bool has_parameter_ = false;
+  bool begun_ = false;  // kDeepseek: text was read
+  bool cut_ = false;    // kDeepseek: what was read last is a delimiter
   bool defer_ = false;  // kDeepseek: what delimiters do waits for the end of the piece
   std::optional<Delta> deferred_;
 

@@ -44,7 +44,7 @@ class ChatStream final : public Answer {
   std::uint64_t calls_ = 0;
 };
 
-class ChatBody final : public Answer {
+class ChatCompletion final : public Answer {
  public:
   using Answer::Answer;
 

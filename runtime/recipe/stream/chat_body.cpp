@@ -17,7 +17,7 @@ std::string& text_of(std::optional<std::string>& text) {
 
 }  // namespace
 
-void ChatBody::start(const Start& start) {
+void ChatCompletion::start(const Start& start) {
   fingerprint_ = start.fingerprint;
   if (context().starts_reasoning) {
     reasoning_.emplace();
@@ -26,7 +26,7 @@ void ChatBody::start(const Start& start) {
   }
 }
 
-void ChatBody::delta(const Delta& delta) {
+void ChatCompletion::delta(const Delta& delta) {
   switch (delta.kind) {
     case DeltaKind::kReasoning:
       text_of(reasoning_) += delta.text;
@@ -46,13 +46,13 @@ void ChatBody::delta(const Delta& delta) {
   }
 }
 
-void ChatBody::finish(const Outcome& outcome) {
+void ChatCompletion::finish(const Outcome& outcome) {
   text_of(content_);
   end_ = outcome.end;
   usage_ = outcome.usage;
 }
 
-std::string ChatBody::body() const {
+std::string ChatCompletion::body() const {
   const Identity& identity = context().identity;
   JsonWriter json;
   json.open_object();
@@ -82,7 +82,7 @@ std::string ChatBody::body() const {
   return out;
 }
 
-void ChatBody::append_message(std::string& out) const {
+void ChatCompletion::append_message(std::string& out) const {
   out += "{\"role\":\"assistant\",\"content\":";
   const bool only_calls = strict() && !calls_.empty() && content_ && content_->empty();
   if (content_ && !only_calls) {
@@ -112,7 +112,7 @@ void ChatBody::append_message(std::string& out) const {
   out += calls_.empty() ? "}" : "]}";
 }
 
-void ChatBody::append_choice_logprobs(std::string& out) const {
+void ChatCompletion::append_choice_logprobs(std::string& out) const {
   if (content_logs_.empty() && reasoning_logs_.empty()) {
     if (!strict()) out += ",\"logprobs\":null";
     return;

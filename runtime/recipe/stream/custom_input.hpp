@@ -46,6 +46,11 @@ class CustomInput {
     return json_;
   }
 
+  /// The end of the arguments: JSON that still waits. It cannot be the input of a whole call.
+  std::string_view finish() const {
+    return mode_ == Mode::kOpen ? std::string_view(json_) : std::string_view();
+  }
+
  private:
   enum class Mode : unsigned char { kOpen, kText, kOver, kJson };
   Mode mode_ = Mode::kOpen;

@@ -196,31 +196,23 @@ void DelimiterMatcher::use(std::span<const Delimiter> delimiters) {
   TROUPE_ASSERT(delimiters.size() <= kDelimitersMax, "a state has few delimiters");
   delimiters_ = delimiters;
   matched_ = {};
-  partial_ = newlines_ = lead_ = 0;
-  counts_newlines_ = std::any_of(delimiters.begin(), delimiters.end(),
-                                 [](const Delimiter& delimiter) { return delimiter.newlines; });
+  lead_ = {};
+  partial_ = 0;
+  has_newlines_ = std::any_of(delimiters.begin(), delimiters.end(),
+                              [](const Delimiter& delimiter) { return delimiter.newlines; });
 }
 
 const Delimiter* DelimiterMatcher::push(char byte, bool special) {
-  if (byte == '<') lead_ = newlines_;
-  newlines_ = byte == '\n' ? newlines_ + 1 : 0;
-  partial_ = counts_newlines_ ? newlines_ : 0;
+  partial_ = 0;
   const Delimiter* found = nullptr;
   for (std::size_t i = 0; i < delimiters_.size(); ++i) {
     const Delimiter& delimiter = delimiters_[i];
-    std::uint8_t matched = matched_[i];
-    const auto fits = [&] {
-      return delimiter.bytes[matched] == byte &&
-             (special || matched < delimiter.special_begin || matched >= delimiter.special_end);
-    };
-    while (matched > 0 && !fits()) matched = delimiter.border[matched];
-    matched_[i] = matched = fits() ? matched + 1 : 0;
-    if (matched == 0) continue;
-    const std::size_t length = matched + (delimiter.newlines ? lead_ : 0);
-    if (matched == delimiter.size) {
+    advance(i, byte, special);
+    const std::size_t length = matched_[i] + lead_[i];
+    if (matched_[i] == delimiter.size) {
       if (!found) partial_ = length;
       found = found ? found : &delimiter;
-      matched_[i] = delimiter.border[matched];
+      matched_[i] = delimiter.border[delimiter.size];
     } else if (!found) {
       partial_ = std::max(partial_, length);
     }
@@ -228,11 +220,35 @@ const Delimiter* DelimiterMatcher::push(char byte, bool special) {
   return found;
 }
 
+/// One step of one delimiter: how much of it, and how many line ends before, the text ends with.
+void DelimiterMatcher::advance(std::size_t index, char byte, bool special) {
+  const Delimiter& delimiter = delimiters_[index];
+  std::uint8_t matched = matched_[index];
+  if (matched == 0 && delimiter.newlines && byte == '\n') {
+    ++lead_[index];
+    return;
+  }
+  const auto fits = [&] {
+    return delimiter.bytes[matched] == byte &&
+           (special || matched < delimiter.special_begin || matched >= delimiter.special_end);
+  };
+  const bool began = matched > 0;
+  while (matched > 0 && !fits()) {
+    matched = delimiter.border[matched];
+    lead_[index] = 0;
+  }
+  matched_[index] = matched = fits() ? matched + 1 : 0;
+  if (matched > 0) return;
+  // The reference does not count a line end that breaks off a delimiter.
+  const bool counts = began && delimiter.newlines && byte == '\n' && compat_ == Compat::kDefault;
+  lead_[index] = counts ? 1 : 0;
+}
+
 void DelimiterMatcher::add_first_bytes(std::bitset<256>& bytes) const {
   for (const Delimiter& delimiter : delimiters_) {
     bytes.set(static_cast<unsigned char>(delimiter.bytes[0]));
   }
-  if (counts_newlines_) bytes.set('\n');
+  if (has_newlines_) bytes.set('\n');
 }
 
 }  // namespace troupe::recipe

@@ -78,6 +78,8 @@ class DelimiterMatcher {
  public:
   static constexpr std::size_t kDelimitersMax = 16;
 
+  explicit DelimiterMatcher(Compat compat) : compat_(compat) {}
+
   /// Begins anew with these. Requires: they outlive the matcher.
   void use(std::span<const Delimiter> delimiters);
 
@@ -93,12 +95,14 @@ class DelimiterMatcher {
   void add_first_bytes(std::bitset<256>& bytes) const;
 
  private:
+  void advance(std::size_t index, char byte, bool special);
+
+  Compat compat_;
+  bool has_newlines_ = false;
   std::span<const Delimiter> delimiters_;
   std::array<std::uint8_t, kDelimitersMax> matched_{};
+  std::array<std::uint32_t, kDelimitersMax> lead_{};  // line ends before what is matched
   std::size_t partial_ = 0;
-  std::size_t newlines_ = 0;  // that the text ends with
-  std::size_t lead_ = 0;      // line ends before the last '<', with which all such markup begins
-  bool counts_newlines_ = false;
 };
 
 }  // namespace troupe::recipe

@@ -20,7 +20,7 @@
 namespace troupe::recipe {
 
 /// What is open.
-enum class MessagesBlock : unsigned char { kNone, kThinking, kText, kTool };
+enum class OpenBlock : unsigned char { kNone, kThinking, kText, kTool };
 
 class MessagesStream final : public Answer {
  public:
@@ -33,7 +33,7 @@ class MessagesStream final : public Answer {
   std::string body() const override { return {}; }
 
  private:
-  void begin_block(MessagesBlock block, const Delta& delta);
+  void begin_block(OpenBlock block, const Delta& delta);
   void end_block();
   void open_delta(std::string_view type, std::string_view key);
   void send_delta();
@@ -41,11 +41,11 @@ class MessagesStream final : public Answer {
   std::string out_;
   std::string scratch_;
   std::uint64_t index_ = 0;  // of the open block, or of the next one
-  MessagesBlock block_ = MessagesBlock::kNone;
+  OpenBlock block_ = OpenBlock::kNone;
   bool pinged_ = false;
 };
 
-class MessagesBody final : public Answer {
+class MessagesCompletion final : public Answer {
  public:
   using Answer::Answer;
 
@@ -56,7 +56,7 @@ class MessagesBody final : public Answer {
   std::string body() const override;
 
  private:
-  void begin_block(MessagesBlock block, const Delta& delta);
+  void begin_block(OpenBlock block, const Delta& delta);
   void end_block(bool complete);
 
   std::string blocks_;  // JSON, with commas
@@ -65,7 +65,7 @@ class MessagesBody final : public Answer {
   std::string scratch_;
   std::string stop_ = "\"stop_reason\":null,\"stop_sequence\":null";
   Usage usage_;
-  MessagesBlock block_ = MessagesBlock::kNone;
+  OpenBlock block_ = OpenBlock::kNone;
 };
 
 /// {"type":"error","error":{...}}: what Messages answers in place of the error body of Chat.

@@ -5,17 +5,17 @@
 
 namespace troupe::recipe {
 
-void MessagesBody::start(const Start& start) {
+void MessagesCompletion::start(const Start& start) {
   usage_.prompt_tokens = start.prompt_tokens;
   usage_.cached_tokens = start.cached_tokens;
-  if (context().starts_reasoning) begin_block(MessagesBlock::kThinking, {});
+  if (context().starts_reasoning) begin_block(OpenBlock::kThinking, {});
 }
 
-void MessagesBody::begin_block(MessagesBlock block, const Delta& delta) {
+void MessagesCompletion::begin_block(OpenBlock block, const Delta& delta) {
   end_block(true);
   block_ = block;
   text_.clear();
-  if (block != MessagesBlock::kTool) return;
+  if (block != OpenBlock::kTool) return;
   call_ = "{\"type\":\"tool_use\",\"id\":";
   append_json_quoted(call_, delta.call_id);
   call_ += ",\"name\":";
@@ -23,20 +23,20 @@ void MessagesBody::begin_block(MessagesBlock block, const Delta& delta) {
   call_ += ",\"input\":";
 }
 
-void MessagesBody::end_block(bool complete) {
-  const MessagesBlock block = block_;
-  block_ = MessagesBlock::kNone;
-  if (block == MessagesBlock::kNone || (block == MessagesBlock::kTool && strict() && !complete)) {
+void MessagesCompletion::end_block(bool complete) {
+  const OpenBlock block = block_;
+  block_ = OpenBlock::kNone;
+  if (block == OpenBlock::kNone || (block == OpenBlock::kTool && strict() && !complete)) {
     return;
   }
   if (!blocks_.empty()) blocks_ += ',';
-  if (block == MessagesBlock::kThinking) {
+  if (block == OpenBlock::kThinking) {
     const Identity& identity = context().identity;
     blocks_ += "{\"type\":\"thinking\",\"thinking\":";
     append_json_quoted(blocks_, text_);
     blocks_ += ",\"signature\":";
     append_json_quoted(blocks_, identity.signature.empty() ? identity.id : identity.signature);
-  } else if (block == MessagesBlock::kText) {
+  } else if (block == OpenBlock::kText) {
     blocks_ += "{\"type\":\"text\",\"text\":";
     append_json_quoted(blocks_, text_);
   } else {
@@ -46,16 +46,16 @@ void MessagesBody::end_block(bool complete) {
   blocks_ += '}';
 }
 
-void MessagesBody::delta(const Delta& delta) {
+void MessagesCompletion::delta(const Delta& delta) {
   switch (delta.kind) {
     case DeltaKind::kReasoning:
-      if (block_ != MessagesBlock::kThinking) begin_block(MessagesBlock::kThinking, delta);
+      if (block_ != OpenBlock::kThinking) begin_block(OpenBlock::kThinking, delta);
       break;
     case DeltaKind::kContent:
-      if (block_ != MessagesBlock::kText) begin_block(MessagesBlock::kText, delta);
+      if (block_ != OpenBlock::kText) begin_block(OpenBlock::kText, delta);
       break;
     case DeltaKind::kCall:
-      return begin_block(MessagesBlock::kTool, delta);
+      return begin_block(OpenBlock::kTool, delta);
     case DeltaKind::kArguments:
     case DeltaKind::kArgumentText:
       break;
@@ -65,14 +65,14 @@ void MessagesBody::delta(const Delta& delta) {
   text_ += argument_json(delta, scratch_);
 }
 
-void MessagesBody::finish(const Outcome& outcome) {
+void MessagesCompletion::finish(const Outcome& outcome) {
   end_block(!outcome.call_cut);
   stop_.clear();
   append_messages_stop(stop_, outcome);
   usage_ = outcome.usage;
 }
 
-std::string MessagesBody::body() const {
+std::string MessagesCompletion::body() const {
   const Identity& identity = context().identity;
   std::string out = "{\"id\":";
   append_json_quoted(out, identity.id);

@@ -5,14 +5,14 @@
 namespace troupe::recipe {
 namespace {
 
-MessagesBlock block_of(DeltaKind kind) {
+OpenBlock block_of(DeltaKind kind) {
   switch (kind) {
     case DeltaKind::kReasoning:
-      return MessagesBlock::kThinking;
+      return OpenBlock::kThinking;
     case DeltaKind::kContent:
-      return MessagesBlock::kText;
+      return OpenBlock::kText;
     default:
-      return MessagesBlock::kTool;
+      return OpenBlock::kTool;
   }
 }
 
@@ -60,18 +60,18 @@ void MessagesStream::start(const Start& start) {
       out_, {.prompt_tokens = start.prompt_tokens, .cached_tokens = start.cached_tokens});
   out_ += "}}";
   send("message_start", out_);
-  if (context().starts_reasoning) begin_block(MessagesBlock::kThinking, {});
+  if (context().starts_reasoning) begin_block(OpenBlock::kThinking, {});
 }
 
-void MessagesStream::begin_block(MessagesBlock block, const Delta& delta) {
+void MessagesStream::begin_block(OpenBlock block, const Delta& delta) {
   end_block();
   block_ = block;
   out_ = "{\"type\":\"content_block_start\",\"index\":";
   append_number(out_, index_);
   out_ += ",\"content_block\":{\"type\":";
-  if (block == MessagesBlock::kThinking) {
+  if (block == OpenBlock::kThinking) {
     out_ += "\"thinking\",\"thinking\":\"\",\"signature\":\"\"}}";
-  } else if (block == MessagesBlock::kText) {
+  } else if (block == OpenBlock::kText) {
     out_ += "\"text\",\"text\":\"\"}}";
   } else {
     out_ += "\"tool_use\",\"id\":";
@@ -87,8 +87,8 @@ void MessagesStream::begin_block(MessagesBlock block, const Delta& delta) {
 }
 
 void MessagesStream::end_block() {
-  if (block_ == MessagesBlock::kNone) return;
-  if (block_ == MessagesBlock::kThinking) {
+  if (block_ == OpenBlock::kNone) return;
+  if (block_ == OpenBlock::kThinking) {
     const Identity& identity = context().identity;
     open_delta("signature_delta", "signature");
     append_json_quoted(out_, identity.signature.empty() ? identity.id : identity.signature);
@@ -98,17 +98,17 @@ void MessagesStream::end_block() {
   append_number(out_, index_++);
   out_ += '}';
   send("content_block_stop", out_);
-  block_ = MessagesBlock::kNone;
+  block_ = OpenBlock::kNone;
 }
 
 void MessagesStream::delta(const Delta& delta) {
   if (delta.kind == DeltaKind::kCallDone) return;
-  const MessagesBlock block = block_of(delta.kind);
+  const OpenBlock block = block_of(delta.kind);
   if (block != block_ || delta.kind == DeltaKind::kCall) begin_block(block, delta);
   if (delta.kind == DeltaKind::kCall) return;
-  if (block == MessagesBlock::kThinking) {
+  if (block == OpenBlock::kThinking) {
     open_delta("thinking_delta", "thinking");
-  } else if (block == MessagesBlock::kText) {
+  } else if (block == OpenBlock::kText) {
     open_delta("text_delta", "text");
   } else {
     open_delta("input_json_delta", "partial_json");

@@ -137,10 +137,13 @@ void ResponsesAnswer::text_delta(const Delta& delta) {
 }
 
 void ResponsesAnswer::arguments_delta(const Delta& delta) {
+  if (item_ != Item::kCustom) return arguments_piece(argument_json(delta, scratch_));
+  const std::string_view piece = input_.push(delta, scratch_);
+  if (!piece.empty()) arguments_piece(piece);
+}
+
+void ResponsesAnswer::arguments_piece(std::string_view piece) {
   const bool custom = item_ == Item::kCustom;
-  const std::string_view piece =
-      custom ? input_.push(delta, scratch_) : argument_json(delta, scratch_);
-  if (custom && piece.empty()) return;
   text_ += piece;
   if (!is_sending()) return;
   const std::string_view type =
@@ -165,6 +168,9 @@ void ResponsesAnswer::item_index() {
 
 void ResponsesAnswer::end_item(bool complete, bool call_follows) {
   if (item_ == Item::kNone) return;
+  if (item_ == Item::kCustom && !strict() && !input_.finish().empty()) {
+    arguments_piece(input_.finish());  // half of the JSON that wraps an input
+  }
   const std::string_view phase = call_follows ? "commentary" : "final_answer";
   const bool text = item_ == Item::kReasoning || item_ == Item::kMessage;
   if (is_sending()) {

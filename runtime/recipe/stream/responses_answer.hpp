@@ -39,6 +39,7 @@ class ResponsesAnswer final : public Answer {
   void begin_call(const Delta& delta);
   void text_delta(const Delta& delta);
   void arguments_delta(const Delta& delta);
+  void arguments_piece(std::string_view piece);
   void end_item(bool complete, bool call_follows);
   void end_text();
   void end_call();

@@ -37,10 +37,10 @@ std::unique_ptr<Answer> make_answer(AnswerContext context, Delivery delivery) {
   switch (context.options.protocol) {
     case Protocol::kChat:
       if (events) return std::make_unique<ChatStream>(std::move(context));
-      return std::make_unique<ChatBody>(std::move(context));
+      return std::make_unique<ChatCompletion>(std::move(context));
     case Protocol::kMessages:
       if (events) return std::make_unique<MessagesStream>(std::move(context));
-      return std::make_unique<MessagesBody>(std::move(context));
+      return std::make_unique<MessagesCompletion>(std::move(context));
     case Protocol::kResponses:
       break;
   }
@@ -82,7 +82,7 @@ Status StreamProcessor::push(const Chunk& chunk, EventSink& sink) {
   } else {
     end(std::get<FinishChunk>(chunk).reason);
   }
-  if (state_ != State::kFinished && parser_.stop()) end(EngineFinish::kStop);
+  if (state_ != State::kFinished && parser_.stop()) end({});
   return ok_status();
 }
 
@@ -90,7 +90,7 @@ Status StreamProcessor::finish(EventSink& sink) {
   if (state_ == State::kFinished) return ok_status();
   TROUPE_TRY(check_open());
   answer_->send_to(delivery_ == Delivery::kEvents ? &sink : nullptr);
-  end(EngineFinish::kStop);
+  end({});
   return ok_status();
 }
 
@@ -121,6 +121,7 @@ Status StreamProcessor::push_tokens(const TokensChunk& chunk) {
 }
 
 void StreamProcessor::piece(const Piece& piece) {
+  if (state_ == State::kIdle) start({});
   // Behind a stop string the reference counts no piece; every token was paid for all the same.
   if (strict() || !parser_.stop()) usage_.completion_tokens += piece.tokens;
   const bool was_reasoning = parser_.in_reasoning();
@@ -131,7 +132,6 @@ void StreamProcessor::piece(const Piece& piece) {
 }
 
 void StreamProcessor::delta(const Delta& delta) {
-  if (state_ == State::kIdle) start({});
   if (delta.kind == DeltaKind::kCall) {
     Delta call = delta;
     call.call_id = next_call_id();
@@ -158,10 +158,11 @@ std::string_view StreamProcessor::next_call_id() {
   return call_id_;
 }
 
-void StreamProcessor::end(EngineFinish reason) {
+/// Without a reason the model is taken to have stopped.
+void StreamProcessor::end(std::optional<EngineFinish> reason) {
   text_.finish(*this);
-  parser_.finish(reason == EngineFinish::kStop);
-  start({});
+  parser_.finish(reason.value_or(EngineFinish::kStop) == EngineFinish::kStop);
+  if (state_ == State::kIdle) start({});
   count_reasoning();
   const AnswerEnd how = answer_end(reason);
   Outcome outcome{.end = how, .call_cut = strict() && parser_.call_open(), .usage = usage_};
@@ -170,9 +171,10 @@ void StreamProcessor::end(EngineFinish reason) {
   answer_->finish(outcome);
 }
 
-AnswerEnd StreamProcessor::answer_end(EngineFinish reason) const {
+AnswerEnd StreamProcessor::answer_end(std::optional<EngineFinish> reason) const {
   if (parser_.stop()) return AnswerEnd::kStopString;
-  switch (reason) {
+  if (!reason && !strict()) return AnswerEnd::kStop;  // calls or not
+  switch (reason.value_or(EngineFinish::kStop)) {
     case EngineFinish::kLength:
       return AnswerEnd::kLength;
     case EngineFinish::kContentFilter:

@@ -6,7 +6,8 @@
 // same bytes.
 //
 // Invariants:
-//   1. Events begin with the first ready chunk or, without one, with the first output.
+//   1. Events begin with the ready chunk or, without one, with the first text or token that ends
+//      where a character ends; what a ready chunk says after that is not used.
 //   2. After the finish chunk, or in the push in which a stop string ends, the final events come
 //      and finished() is true. Later pushes are errors. finish() adds the final events if no chunk
 //      did, as if the model had stopped.
@@ -24,6 +25,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/base/result.hpp"
@@ -66,8 +68,8 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   Status check_open() const;
   void start(const ReadyChunk& ready);
   Status push_tokens(const TokensChunk& chunk);
-  void end(EngineFinish reason);
-  AnswerEnd answer_end(EngineFinish reason) const;
+  void end(std::optional<EngineFinish> reason);
+  AnswerEnd answer_end(std::optional<EngineFinish> reason) const;
   void count_reasoning();
   std::string_view next_call_id();
 

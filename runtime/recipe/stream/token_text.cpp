@@ -97,12 +97,13 @@ void TokenText::push_run(const TokensChunk& chunk, PieceSink& sink) {
       continue;
     }
     flush_run(sink);
-    const Piece piece{.text = tokenizer_->bytes_of(id),
-                      .special = is_symbol(id),
-                      .tokens = 1,
-                      .logprobs = log(chunk, i)};
-    sink.piece(piece);
+    if (!chunk.logprobs.empty()) logged_.push_back({id, chunk.logprobs[i]});
+    sink.piece({.text = tokenizer_->bytes_of(id),
+                .special = is_symbol(id),
+                .tokens = waiting_tokens_ + 1,
+                .logprobs = logged_});
     logged_.clear();
+    waiting_tokens_ = 0;
   }
   if (waiting_tokens_ == 0) return;
   text_.clear();
@@ -117,8 +118,9 @@ void TokenText::add_to_run(const TokensChunk& chunk, std::size_t index) {
   if (!chunk.logprobs.empty()) logged_.push_back({chunk.ids[index], chunk.logprobs[index]});
 }
 
+/// Tokens without any text stay, to be counted with what follows.
 void TokenText::flush_run(PieceSink& sink) {
-  if (waiting_tokens_ == 0) return;
+  if (waiting_.empty()) return;
   text_.clear();
   std::uint64_t replaced = 0;
   append_valid(text_, waiting_, true, replaced);
