@@ -1,18 +1,23 @@
-// Errors as whole answers: the recipe's error object behind a status and the headers that go with
-// it.
+// Errors as whole answers: the error object of the client's protocol behind a status and the
+// headers that go with it.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "actors/gateway/session_messages.hpp"
-#include "runtime/recipe/api_error.hpp"
+#include "runtime/recipe/conversation/conversation_request.hpp"
+#include "runtime/recipe/text/api_error.hpp"
 
 namespace troupe {
 
+/// The protocol of an inference path; other paths speak as Chat Completions does.
+recipe::Protocol protocol_of(std::string_view path);
+
 /// 503 and 429 carry Retry-After, in whole seconds.
-SessionRespond error_response(std::uint64_t exchange, const ApiError& error,
-                              Duration retry_after = seconds(1));
-SessionRespond error_response(std::uint64_t exchange, Code code, std::string message,
-                              Duration retry_after = seconds(1));
+SessionRespond error_response(std::uint64_t exchange, recipe::Protocol protocol,
+                              const ApiError& error, Duration retry_after = seconds(1));
+SessionRespond error_response(std::uint64_t exchange, recipe::Protocol protocol, Code code,
+                              std::string message, Duration retry_after = seconds(1));
 
 }  // namespace troupe

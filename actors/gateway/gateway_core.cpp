@@ -1,16 +1,21 @@
 #include "actors/gateway/gateway_core.hpp"
 
 #include "actors/gateway/api_error.hpp"
+#include "actors/gateway/model_list.hpp"
 #include "runtime/base/rng.hpp"
-#include "runtime/recipe/chat_events.hpp"
 
 namespace troupe {
 
 namespace {
 
+bool is_inference(const std::string& path) {
+  return path == "/v1/chat/completions" || path == "/v1/responses" || path == "/v1/messages";
+}
+
 bool known_path(const std::string& path) {
-  for (const char* known : {"/v1/chat/completions", "/v1/models", "/health", "/live", "/liveness",
-                            "/ready", "/readiness", "/health/ready", "/ping", "/version"}) {
+  if (is_inference(path)) return true;
+  for (const char* known : {"/v1/models", "/health", "/live", "/liveness", "/ready", "/readiness",
+                            "/health/ready", "/ping", "/version"}) {
     if (path == known) return true;
   }
   return false;
@@ -25,9 +30,7 @@ void GatewayCore::on(const Started&, Context&, Effects& out) {
 void GatewayCore::on(const HttpArrived& arrived, Context& context, Effects& out) {
   const std::string& path = arrived.path;
   const bool get = arrived.method == "GET" || arrived.method == "HEAD";
-  if (path == "/v1/chat/completions" && arrived.method == "POST") {
-    return admit(arrived, context, out);
-  }
+  if (is_inference(path) && arrived.method == "POST") return admit(arrived, context, out);
   if (get && path == "/v1/models") return answer(arrived, 200, models_body(ranks_.models()), out);
   if (get && (path == "/live" || path == "/liveness" || path == "/ping")) {
     return answer(arrived, 200, R"({"status":"live"})", out);
@@ -63,14 +66,16 @@ void GatewayCore::not_found(const HttpArrived& arrived, std::uint16_t status, Ef
   error.type = "invalid_request_error";
   error.code = status == 404 ? "not_found" : "method_not_allowed";
   error.message = (status == 404 ? "there is no " : "the method does not fit the path: ") + what;
-  out.send(arrived.session, make_message<SessionRespond>(error_response(arrived.exchange, error)));
+  out.send(arrived.session, make_message<SessionRespond>(error_response(
+                                arrived.exchange, protocol_of(arrived.path), error)));
 }
 
 void GatewayCore::refuse(const HttpArrived& arrived, Code code, std::string_view message,
                          Effects& out) {
   out.count("troupe_requests_refused_total", 1, std::string(to_string(code)));
-  out.send(arrived.session, make_message<SessionRespond>(error_response(
-                                arrived.exchange, code, std::string(message), args_.retry_after)));
+  out.send(arrived.session, make_message<SessionRespond>(
+                                error_response(arrived.exchange, protocol_of(arrived.path), code,
+                                               std::string(message), args_.retry_after)));
 }
 
 RequestId GatewayCore::next_id(const ActorRef& self) {

@@ -1,8 +1,8 @@
 // Gateway: admits HTTP requests, gives each a request actor, and places them on ranks.
 //
-// Routes: POST /v1/chat/completions (a request actor), GET /v1/models, /health, /live, /ready,
-// /version with vLLM's and SGLang's aliases (DEFAULTS.md section 1). /metrics is answered by the
-// HTTP host, which holds the registry.
+// Routes: POST /v1/chat/completions, /v1/responses and /v1/messages (a request actor), GET
+// /v1/models, /health, /live, /ready, /version with vLLM's and SGLang's aliases (DEFAULTS.md
+// section 1). /metrics is answered by the HTTP host, which holds the registry.
 //
 // Protocol: session_messages.hpp, gateway_messages.hpp.
 //

@@ -52,8 +52,9 @@ void HttpHost::on_request(http::SessionId session, http::Request request) {
     if (gateway) exchanges_[session.value] = Exchange{gateway, {}, false, 0};
   }
   if (!gateway) {
-    server_->respond(session, to_http(error_response(session.value, Code::kUnavailable,
-                                                     "the gateway is starting; try again")));
+    server_->respond(
+        session, to_http(error_response(session.value, recipe::Protocol::kChat, Code::kUnavailable,
+                                        "the gateway is starting; try again")));
     return;
   }
   system_.send(endpoint_, gateway, make_message<HttpArrived>(std::move(arrived)));
@@ -169,7 +170,7 @@ void HttpHost::owner_ended(const ActorRef& owner) {
       server_->cut(session_of(exchange));
     } else {
       server_->respond(session_of(exchange),
-                       to_http(error_response(exchange, Code::kLost,
+                       to_http(error_response(exchange, recipe::Protocol::kChat, Code::kLost,
                                               "the request was lost inside of the server")));
     }
   }

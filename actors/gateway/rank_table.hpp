@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "actors/gateway/gateway_messages.hpp"
-#include "runtime/recipe/chat_events.hpp"
+#include "actors/gateway/model_list.hpp"
 
 namespace troupe {
 

@@ -151,7 +151,8 @@ void RequestCore::fail(Code code, const std::string& message, Context& context, 
   }
   out.count("troupe_requests_failed_total", 1, std::string(to_string(code)));
   out.send(args_.arrived->session,
-           make_message<SessionRespond>(error_response(args_.arrived->exchange, code, message)));
+           make_message<SessionRespond>(error_response(
+               args_.arrived->exchange, protocol_of(args_.arrived->path), code, message)));
   out.stop(message);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "actors/rank/rank_messages.hpp"
+#include "runtime/recipe/conversation/conversation_request.hpp"
 
 namespace troupe {
 
@@ -28,6 +29,7 @@ class AnswerWriter {
 class AnswerFormat {
  public:
   virtual ~AnswerFormat() = default;
+  virtual recipe::Protocol protocol() const = 0;  ///< whose form errors have
   virtual bool streamed() const = 0;
   virtual const char* content_type() const = 0;
   virtual std::unique_ptr<AnswerWriter> open() const = 0;

@@ -146,7 +146,8 @@ void StreamTableCore::fail(Row& row, Code code, const std::string& message, Cont
     out.send(row.open.session, make_message<SessionCut>(row.open.exchange));
   } else {
     out.send(row.open.session,
-             make_message<SessionRespond>(error_response(row.open.exchange, code, message)));
+             make_message<SessionRespond>(error_response(
+                 row.open.exchange, row.open.answer.format->protocol(), code, message)));
   }
   out.count("troupe_requests_failed_total", 1, std::string(to_string(code)));
   close(row, CloseReason::kFailed, out);

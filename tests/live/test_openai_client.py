@@ -66,6 +66,20 @@ class OpenAiClientTest(unittest.TestCase):
             self.ask(temperature=5)
         self.assertEqual(raised.exception.param, "temperature")
 
+    def test_responses_whole_and_streamed(self):
+        answer = self.client.responses.create(model="script/hello", input="hi")
+        self.assertEqual((answer.output_text, answer.status), ("Hello, world!", "completed"))
+        self.assertEqual(answer.usage.output_tokens, 13)
+        kinds, text = [], ""
+        for event in self.client.responses.create(model="script/hello", input="hi", stream=True):
+            kinds.append(event.type)
+            if event.type == "response.output_text.delta":
+                text += event.delta
+        self.assertEqual(text, "Hello, world!")
+        self.assertEqual((kinds[0], kinds[-1]), ("response.created", "response.completed"))
+        with self.assertRaises(openai.NotFoundError):
+            self.client.responses.create(model="nobody", input="hi")
+
     def test_closing_a_stream_ends_its_request(self):
         stream = self.ask("script/slow", stream=True)
         next(iter(stream))

@@ -7,7 +7,7 @@
 #include <future>
 
 #include "actors/gateway/gateway_messages.hpp"
-#include "runtime/recipe/api_error.hpp"
+#include "runtime/recipe/text/api_error.hpp"
 #include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe {

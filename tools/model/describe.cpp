@@ -4,7 +4,7 @@
 #include <map>
 
 #include "runtime/model/gguf.hpp"
-#include "runtime/recipe/prompt_encoder.hpp"
+#include "runtime/recipe/encoding/encoding.hpp"
 #include "runtime/recipe/text/utf8.hpp"
 #include "runtime/recipe/tokenizer/hf_tokenizer_file.hpp"
 #include "runtime/recipe/tokenizer/pre_tokenizer.hpp"
@@ -53,7 +53,7 @@ void describe_tokenizer(const GgufFile& file, std::ostream& out) {
   const auto chat = file.string_value("tokenizer.chat_template");
   std::string encoding = "-";
   if (chat.ok()) {
-    const auto name = recognize_prompt_encoder(*chat);
+    const auto name = recipe::recognize_encoding(*chat);
     encoding = name.ok() ? std::string(*name) : "not recognized";
   }
   line(out, "chat", encoding);

@@ -89,8 +89,9 @@ Result<Engines> scripted_engines(const config::NodeConfig& config, bool with_ran
   const auto tokenizer = ByteTokenizer::build();
   DeviceInfo info = modelled_info(config, "scripted");
   info.tokens_per_step_max = ScriptModel::kTokensPerStep;
-  TROUPE_TRY_ASSIGN(auto encoder, find_prompt_encoder("chatml"));
-  engines.models.push_back({"script/*", tokenizer, encoder, info.context_max});
+  TROUPE_TRY_ASSIGN(auto encoding, recipe::make_encoding("chatml", nullptr));
+  engines.models.push_back(
+      {"script/*", tokenizer, encoding, recipe::ModelVersion::kChatml, info.context_max});
   engines.about = "scripts of " + directory + " as script/NAME";
   for (std::int64_t i = 0; with_ranks && i < config.engine.ranks; ++i) {
     auto encode = [tokenizer](std::string_view text, bool control) {
@@ -122,8 +123,9 @@ Result<Engines> simulated_engines(const config::NodeConfig& config, bool with_ra
   const std::string name =
       config.model.served_name.empty() ? "simulated" : config.model.served_name;
   const DeviceInfo info = modelled_info(config, "simulated");
-  TROUPE_TRY_ASSIGN(auto encoder, find_prompt_encoder("chatml"));
-  engines.models.push_back({name, ByteTokenizer::build(), encoder, info.context_max});
+  TROUPE_TRY_ASSIGN(auto encoding, recipe::make_encoding("chatml", nullptr));
+  engines.models.push_back(
+      {name, ByteTokenizer::build(), encoding, recipe::ModelVersion::kChatml, info.context_max});
   engines.about = name + " on simulated GPUs (no model: the text is noise)";
   for (std::int64_t i = 0; with_ranks && i < config.engine.ranks; ++i) {
     SimulatedModelOptions options;
@@ -164,8 +166,8 @@ Result<LoadedModel> load_model_file(const config::NodeConfig& config) {
   }
   const auto chat_template = loaded.file->string_value("tokenizer.chat_template");
   TROUPE_TRY_ASSIGN(const auto encoding,
-                    recognize_prompt_encoder(chat_template.ok() ? *chat_template : ""));
-  TROUPE_TRY_ASSIGN(loaded.served.encoder, find_prompt_encoder(encoding));
+                    recipe::recognize_encoding(chat_template.ok() ? *chat_template : ""));
+  TROUPE_TRY_ASSIGN(loaded.served.encoding, recipe::make_encoding(encoding, nullptr));
   loaded.served.name = config.model.served_name;
   if (loaded.served.name.empty()) {
     loaded.served.name = path == wanted ? std::filesystem::path(path).stem().string() : wanted;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/chat/chat_preparer.hpp"
+#include "actors/recipe/recipe_preparer.hpp"
 #include "actors/node/node_core.hpp"
 #include "runtime/device/device.hpp"
 #include "tools/config/node_config.hpp"

@@ -231,7 +231,7 @@ NodeCore::Args ServingNode::root_args() {
   args.gateway.retry_after = config_.gateway.retry_after;
   args.gateway.version = TROUPE_VERSION;
   args.gateway.preparer =
-      std::make_shared<const ChatPreparer>(engines_.models, "troupe-" TROUPE_VERSION);
+      std::make_shared<const RecipePreparer>(engines_.models, "troupe-" TROUPE_VERSION);
   args.streams.buffer_max = config_.gateway.stream_buffer_bytes;
   args.streams.park_max = config_.gateway.park_timeout;
   args.ranks = engines_.ranks;

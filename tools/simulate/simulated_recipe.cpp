@@ -24,6 +24,7 @@ class Writer final : public AnswerWriter {
 class Format final : public AnswerFormat {
  public:
   explicit Format(std::uint32_t bytes_per_token) : bytes_per_token_(bytes_per_token) {}
+  recipe::Protocol protocol() const override { return recipe::Protocol::kChat; }
   bool streamed() const override { return true; }
   const char* content_type() const override { return "text/event-stream"; }
   std::unique_ptr<AnswerWriter> open() const override {

@@ -13,6 +13,7 @@ constexpr TimerTag kParkTimer{1, 7};
 
 /// Writes each token as "<id>", a stop string at token 99, and its end in square brackets.
 struct PlainFormat final : AnswerFormat {
+  recipe::Protocol protocol() const override { return recipe::Protocol::kChat; }
   explicit PlainFormat(bool stream) : stream_(stream) {}
   bool streamed() const override { return stream_; }
   const char* content_type() const override { return "text/plain"; }

@@ -1,5 +1,5 @@
 // From a body to what a rank needs, and the refusals on the way there.
-#include "actors/chat/chat_preparer.hpp"
+#include "actors/recipe/recipe_preparer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,19 +13,23 @@ namespace {
 
 constexpr RequestId kId{0x0003'0000'0000'00afULL};
 
-std::shared_ptr<const PromptEncoder> chatml() {
-  return find_prompt_encoder("chatml").value();
+std::shared_ptr<const recipe::Encoding> chatml() {
+  return recipe::make_encoding("chatml", nullptr).value();
 }
 
 /// Model "bytes" (the default, a context of 100 tokens) and every script.
-ChatPreparer preparer() {
+RecipePreparer preparer() {
   const auto tokenizer = ByteTokenizer::build();
-  return ChatPreparer({{"bytes", tokenizer, chatml(), 100}, {"script/*", tokenizer, chatml(), 400}},
-                      "fp_test");
+  constexpr auto kVersion = recipe::ModelVersion::kChatml;
+  return RecipePreparer({{"bytes", tokenizer, chatml(), kVersion, 100},
+                         {"script/*", tokenizer, chatml(), kVersion, 400}},
+                        "fp_test");
 }
 
-Prepared prepare(const std::string& body, RequestId id = kId) {
+Prepared prepare(const std::string& body, RequestId id = kId,
+                 const std::string& path = "/v1/chat/completions") {
   HttpArrived arrived;
+  arrived.path = path;
   arrived.body = body;
   arrived.unix_seconds = 1'700'000'000;
   auto prepared = preparer().prepare(arrived, id);
@@ -49,36 +53,37 @@ void expect_refused(const Prepared& prepared, int status,
   }
 }
 
-TEST(ChatRefusals, BadJsonIsTheClientsFault) {
+TEST(PreparerRefusals, BadJsonIsTheClientsFault) {
   expect_refused(prepare("{\"messages\":"), 400, {"invalid_request_error"});
   expect_refused(prepare(""), 400, {"invalid_request_error"});
 }
 
-TEST(ChatRefusals, ParametersOutOfRangeAreNamed) {
+TEST(PreparerRefusals, ParametersOutOfRangeAreNamed) {
   expect_refused(prepare(chat(R"("temperature":3)")), 400, {"temperature"});
   expect_refused(prepare(chat(R"("top_p":0)")), 400, {"top_p"});
 }
 
-TEST(ChatRefusals, AnUnknownModelIsNotFoundAndNamed) {
+TEST(PreparerRefusals, AnUnknownModelIsNotFoundAndNamed) {
   expect_refused(prepare(chat(R"("model":"gpt-9")")), 404, {"gpt-9", "model_not_found"});
   expect_refused(prepare(chat(R"("model":"script")")), 404, {"model_not_found"});
 }
 
-TEST(ChatRefusals, ATooLongConversationNamesBothNumbers) {
+TEST(PreparerRefusals, ATooLongConversationNamesBothNumbers) {
   const Prepared fits = prepare(chat());
   const std::size_t around = fits.prompt_length - 2;  // control tokens, role names, line ends
   const std::string text(99 - around, 'x');           // leaves one token for the answer
   EXPECT_EQ(prepare(chat("", text)).refusal_status, 0);
-  expect_refused(prepare(chat("", text + "x")), 400,
-                 {"context_length_exceeded", "100 tokens", "100 in the messages"});
+  expect_refused(
+      prepare(chat("", text + "x")), 400,
+      {"context_length_exceeded", "length is 100 tokens", "101 tokens", "100 in the messages"});
 }
 
-TEST(ChatRefusals, LogitBiasNamesTokensThatTheModelHas) {
+TEST(PreparerRefusals, LogitBiasNamesTokensThatTheModelHas) {
   EXPECT_EQ(prepare(chat(R"("logit_bias":{"258":5})")).refusal_status, 0);
   expect_refused(prepare(chat(R"("logit_bias":{"259":5})")), 400, {"logit_bias", "259"});
 }
 
-TEST(ChatPrompt, ItIsEncodedWithItsControlTokens) {
+TEST(PreparerPrompt, ItIsEncodedWithItsControlTokens) {
   const Prepared prepared = prepare(chat());
   ASSERT_EQ(prepared.prompt.size(), prepared.prompt_length);
   EXPECT_EQ(prepared.prompt.front(), TokenId(257));  // <|im_start|>
@@ -86,12 +91,12 @@ TEST(ChatPrompt, ItIsEncodedWithItsControlTokens) {
             "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n");
 }
 
-TEST(ChatPrompt, ControlTokensThatAUserTypesAreText) {
+TEST(PreparerPrompt, ControlTokensThatAUserTypesAreText) {
   const Prepared prepared = prepare(chat("", "<|im_end|>"));
   EXPECT_EQ(std::count(prepared.prompt.begin(), prepared.prompt.end(), TokenId(258)), 1);
 }
 
-TEST(ChatModels, TheFirstIsTheDefaultAndScriptsAreNamed) {
+TEST(PreparerModels, TheFirstIsTheDefaultAndScriptsAreNamed) {
   EXPECT_EQ(prepare(chat()).model, "bytes");
   EXPECT_EQ(prepare(chat()).script, "");
   const Prepared script = prepare(chat(R"("model":"script/hello")"));
@@ -99,7 +104,7 @@ TEST(ChatModels, TheFirstIsTheDefaultAndScriptsAreNamed) {
   EXPECT_EQ(script.script, "hello");
 }
 
-TEST(ChatSampling, DefaultsAreTheProtocols) {
+TEST(PreparerSampling, DefaultsAreTheProtocols) {
   const Prepared prepared = prepare(chat());
   EXPECT_EQ(prepared.sampling.temperature, 1.0F);
   EXPECT_EQ(prepared.sampling.top_p, 1.0F);
@@ -107,10 +112,10 @@ TEST(ChatSampling, DefaultsAreTheProtocols) {
   EXPECT_EQ(prepared.sampling.top_k, 0);
   EXPECT_EQ(prepared.sampling.logprobs, -1);
   EXPECT_TRUE(prepared.sampling.bias.empty());
-  EXPECT_EQ(prepared.max_tokens, 0u);
+  EXPECT_EQ(prepared.max_tokens, 100 - prepared.prompt_length) << "what the context leaves";
 }
 
-TEST(ChatSampling, WhatTheBodyAsksForReachesTheRank) {
+TEST(PreparerSampling, WhatTheBodyAsksForReachesTheRank) {
   const Prepared prepared = prepare(
       chat(R"("temperature":0.5,"top_p":0.25,"min_p":0.125,"top_k":40,"seed":12,"max_tokens":9,)"
            R"("logprobs":true,"top_logprobs":4,"logit_bias":{"65":-2})"));
@@ -125,17 +130,17 @@ TEST(ChatSampling, WhatTheBodyAsksForReachesTheRank) {
   EXPECT_EQ(prepared.max_tokens, 9u);
 }
 
-TEST(ChatSampling, WithoutASeedTheRequestsIdGivesOne) {
+TEST(PreparerSampling, WithoutASeedTheRequestsIdGivesOne) {
   EXPECT_EQ(prepare(chat()).sampling.seed, prepare(chat()).sampling.seed);
   EXPECT_NE(prepare(chat()).sampling.seed, prepare(chat(), RequestId(1)).sampling.seed);
 }
 
-TEST(ChatStops, TheModelsEndsUnlessTheyAreIgnored) {
+TEST(PreparerStops, TheModelsEndsUnlessTheyAreIgnored) {
   EXPECT_EQ(prepare(chat()).stop_ids, (std::vector<TokenId>{TokenId(258), TokenId(256)}));
   EXPECT_TRUE(prepare(chat(R"("ignore_eos":true)")).stop_ids.empty());
 }
 
-TEST(ChatAnswers, TheFormatFollowsTheBody) {
+TEST(PreparerAnswers, TheFormatFollowsTheBody) {
   EXPECT_FALSE(prepare(chat()).answer.format->streamed());
   const Prepared streamed = prepare(chat(R"("stream":true,"stop":["END"])"));
   ASSERT_TRUE(streamed.answer.format->streamed());
@@ -150,7 +155,32 @@ TEST(ChatAnswers, TheFormatFollowsTheBody) {
   EXPECT_NE(out.find(R"("model":"bytes")"), std::string::npos);
 }
 
-TEST(ChatCost, PreparingCostsMoreForALongerBody) {
+TEST(PreparerProtocols, EachHasItsFormOfRefusalAndOfId) {
+  const Prepared refused = prepare("{", kId, "/v1/messages");
+  EXPECT_EQ(refused.refusal_status, 400);
+  EXPECT_EQ(
+      refused.refusal_body.rfind(R"({"type":"error","error":{"type":"invalid_request_error")", 0),
+      0u)
+      << refused.refusal_body;
+  const auto first_event = [](const Prepared& prepared) {
+    std::string out;
+    EXPECT_EQ(prepared.refusal_status, 0) << prepared.refusal_body;
+    if (prepared.refusal_status == 0) prepared.answer.format->open()->finish(Finish::kStop, 0, out);
+    return out;
+  };
+  const std::string messages =
+      first_event(prepare(R"({"model":"bytes","max_tokens":5,"stream":true,)"
+                          R"("messages":[{"role":"user","content":"hi"}]})",
+                          kId, "/v1/messages"));
+  EXPECT_EQ(messages.rfind("event: message_start\ndata: ", 0), 0u) << messages;
+  EXPECT_NE(messages.find(R"("id":"msg_00030000000000af")"), std::string::npos) << messages;
+  const std::string responses =
+      first_event(prepare(R"({"model":"bytes","stream":true,"input":"hi"})", kId, "/v1/responses"));
+  EXPECT_EQ(responses.rfind("event: response.created\ndata: ", 0), 0u) << responses;
+  EXPECT_NE(responses.find(R"("id":"resp_00030000000000af")"), std::string::npos) << responses;
+}
+
+TEST(PreparerCost, PreparingCostsMoreForALongerBody) {
   HttpArrived small, large;
   large.body.assign(3'000'000, 'x');
   EXPECT_EQ(preparer().modelled_time(small), microseconds(20));

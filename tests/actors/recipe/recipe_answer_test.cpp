@@ -1,5 +1,5 @@
 // Tokens as a client sees them: events of a stream, or one body.
-#include "actors/chat/chat_answer.hpp"
+#include "actors/recipe/recipe_answer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,13 @@
 namespace troupe {
 namespace {
 
-ChatAnswerOptions options(bool stream) {
-  ChatAnswerOptions options;
-  options.identity = {"chatcmpl-1", 5, "bytes", ""};
+RecipeAnswerOptions options(bool stream) {
+  RecipeAnswerOptions options;
+  options.parsing.initial = recipe::InitialStage::kContent;
+  options.answer.thinking = false;
+  options.identity.id = "chatcmpl-1";
+  options.identity.model = "bytes";
+  options.identity.created = 5;
   options.tokenizer = ByteTokenizer::build();
   options.stream = stream;
   options.prompt_tokens = 11;
@@ -44,8 +48,8 @@ std::string contents(const std::string& stream) {
   return all;
 }
 
-TEST(ChatStream, RoleContentFinishDoneInOrder) {
-  const auto writer = ChatAnswer(options(true)).open();
+TEST(AnswerStream, RoleContentFinishDoneInOrder) {
+  const auto writer = RecipeAnswer(options(true)).open();
   std::string first, second, end;
   EXPECT_FALSE(writer->feed(tokens("he"), first));
   EXPECT_FALSE(writer->feed(tokens("llo"), second));
@@ -58,10 +62,10 @@ TEST(ChatStream, RoleContentFinishDoneInOrder) {
   EXPECT_FALSE(has(first + second + end, R"("usage")"));
 }
 
-TEST(ChatStream, UsageOnlyIfAskedForBetweenFinishAndDone) {
-  ChatAnswerOptions with_usage = options(true);
-  with_usage.include_usage = true;
-  const auto writer = ChatAnswer(with_usage).open();
+TEST(AnswerStream, UsageOnlyIfAskedForBetweenFinishAndDone) {
+  RecipeAnswerOptions with_usage = options(true);
+  with_usage.answer.include_usage = true;
+  const auto writer = RecipeAnswer(with_usage).open();
   std::string out;
   writer->feed(tokens("a"), out);
   writer->finish(Finish::kLength, 1, out);
@@ -70,16 +74,16 @@ TEST(ChatStream, UsageOnlyIfAskedForBetweenFinishAndDone) {
   EXPECT_LT(out.find(R"("usage")"), out.find("[DONE]"));
 }
 
-TEST(ChatStream, AnEmptyAnswerStillHasItsRole) {
-  const auto writer = ChatAnswer(options(true)).open();
+TEST(AnswerStream, AnEmptyAnswerStillHasItsRole) {
+  const auto writer = RecipeAnswer(options(true)).open();
   std::string out;
   writer->finish(Finish::kStop, 0, out);
   EXPECT_TRUE(has(out, R"("role":"assistant")"));
   EXPECT_EQ(contents(out), "");
 }
 
-TEST(ChatStream, AFailureIsAnErrorEventAndNeverDone) {
-  const auto writer = ChatAnswer(options(true)).open();
+TEST(AnswerStream, AFailureIsAnErrorEventAndNeverDone) {
+  const auto writer = RecipeAnswer(options(true)).open();
   std::string out;
   writer->feed(tokens("a"), out);
   out.clear();
@@ -89,8 +93,8 @@ TEST(ChatStream, AFailureIsAnErrorEventAndNeverDone) {
   EXPECT_FALSE(has(out, "[DONE]"));
 }
 
-TEST(ChatStream, ACharacterOfSeveralTokensIsSentWhole) {
-  const auto writer = ChatAnswer(options(true)).open();
+TEST(AnswerStream, ACharacterOfSeveralTokensIsSentWhole) {
+  const auto writer = RecipeAnswer(options(true)).open();
   std::string half, whole;
   writer->feed(tokens("\xC3"), half);
   EXPECT_EQ(contents(half), "");
@@ -98,10 +102,10 @@ TEST(ChatStream, ACharacterOfSeveralTokensIsSentWhole) {
   EXPECT_EQ(contents(whole), "\xC3\xA9");
 }
 
-TEST(ChatStop, AStopStringAcrossStepsEndsTheAnswerBeforeIt) {
-  ChatAnswerOptions stopping = options(true);
-  stopping.stops = {"END"};
-  const auto writer = ChatAnswer(stopping).open();
+TEST(AnswerStop, AStopStringAcrossStepsEndsTheAnswerBeforeIt) {
+  RecipeAnswerOptions stopping = options(true);
+  stopping.parsing.stops = {"END"};
+  const auto writer = RecipeAnswer(stopping).open();
   std::string out;
   EXPECT_FALSE(writer->feed(tokens("abE"), out));
   EXPECT_FALSE(writer->feed(tokens("N"), out));
@@ -110,10 +114,10 @@ TEST(ChatStop, AStopStringAcrossStepsEndsTheAnswerBeforeIt) {
   EXPECT_EQ(contents(out), "ab");
 }
 
-TEST(ChatStop, WhatOnlyBeganLikeAStopStringIsSentInTheEnd) {
-  ChatAnswerOptions stopping = options(true);
-  stopping.stops = {"END"};
-  const auto writer = ChatAnswer(stopping).open();
+TEST(AnswerStop, WhatOnlyBeganLikeAStopStringIsSentInTheEnd) {
+  RecipeAnswerOptions stopping = options(true);
+  stopping.parsing.stops = {"END"};
+  const auto writer = RecipeAnswer(stopping).open();
   std::string out;
   EXPECT_FALSE(writer->feed(tokens("aEN"), out));
   EXPECT_EQ(contents(out), "a");
@@ -121,8 +125,8 @@ TEST(ChatStop, WhatOnlyBeganLikeAStopStringIsSentInTheEnd) {
   EXPECT_EQ(contents(out), "aEN");
 }
 
-TEST(ChatStop, AnEndTokenIsNoText) {
-  const auto writer = ChatAnswer(options(true)).open();
+TEST(AnswerStop, AnEndTokenIsNoText) {
+  const auto writer = RecipeAnswer(options(true)).open();
   RowTokens row = tokens("a");
   row.tokens.emplace_back(258);  // <|im_end|>
   std::string out;
@@ -131,8 +135,8 @@ TEST(ChatStop, AnEndTokenIsNoText) {
   EXPECT_EQ(contents(out), "a");
 }
 
-TEST(ChatBody, OneBodyHasItAllAndNothingComesBefore) {
-  const auto writer = ChatAnswer(options(false)).open();
+TEST(AnswerBody, OneBodyHasItAllAndNothingComesBefore) {
+  const auto writer = RecipeAnswer(options(false)).open();
   std::string early, body;
   writer->feed(tokens("hel"), early);
   writer->feed(tokens("lo"), early);
@@ -151,25 +155,26 @@ RowTokens with_logprobs() {
   return row;
 }
 
-TEST(ChatLogprobs, TheyComeWithTheirTextAndOnlyIfAskedFor) {
+TEST(AnswerLogprobs, TheyComeWithTheirTextAndOnlyIfAskedFor) {
   for (const bool stream : {true, false}) {
     for (const bool asked : {true, false}) {
-      ChatAnswerOptions chosen = options(stream);
+      RecipeAnswerOptions chosen = options(stream);
       chosen.logprobs = asked;
-      const auto writer = ChatAnswer(chosen).open();
+      const auto writer = RecipeAnswer(chosen).open();
       std::string out;
       writer->feed(with_logprobs(), out);
       writer->finish(Finish::kStop, 2, out);
-      EXPECT_EQ(count(out, R"("logprobs":{)"), asked ? 1 : 0) << out;
+      const int places = stream ? 2 : 1;  // each token's with its text
+      EXPECT_EQ(count(out, R"("logprobs":{)"), asked ? places : 0) << out;
       EXPECT_EQ(count(out, R"("top_logprobs":[)"), asked ? 2 : 0);
-      EXPECT_EQ(has(out, R"("token":"z","logprob":-2)"), asked);
+      EXPECT_EQ(has(out, R"("token":"z","logprob":-2.0)"), asked);
     }
   }
 }
 
-TEST(ChatFormat, ContentTypes) {
-  EXPECT_STREQ(ChatAnswer(options(true)).content_type(), "text/event-stream; charset=utf-8");
-  EXPECT_STREQ(ChatAnswer(options(false)).content_type(), "application/json");
+TEST(AnswerFormat, ContentTypes) {
+  EXPECT_STREQ(RecipeAnswer(options(true)).content_type(), "text/event-stream; charset=utf-8");
+  EXPECT_STREQ(RecipeAnswer(options(false)).content_type(), "application/json");
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+// Answers of the recipe behind the stream table's seam: tokens in, bytes of a protocol out.
+//
+// One recipe::StreamProcessor a row parses the tokens and writes events or the whole body,
+// whichever protocol and delivery the request asked for. An event becomes one server-sent event
+// here: `event: NAME` if it has a name, `data: JSON`, an empty line.
+#pragma once
+
+#include <memory>
+
+#include "actors/stream_table/answer.hpp"
+#include "runtime/recipe/conversation/conversation_request.hpp"
+#include "runtime/recipe/stream/answer.hpp"
+#include "runtime/recipe/tokenizer/tokenizer.hpp"
+
+namespace troupe {
+
+struct RecipeAnswerOptions {
+  recipe::ParsingOptions parsing;
+  recipe::AnswerOptions answer;
+  recipe::Identity identity;
+  std::string fingerprint;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  bool stream = false;
+  bool logprobs = false;  ///< asked for: those that the rank sends are written
+  std::uint32_t prompt_tokens = 0;
+};
+
+class RecipeAnswer final : public AnswerFormat {
+ public:
+  explicit RecipeAnswer(RecipeAnswerOptions options) : options_(std::move(options)) {}
+  recipe::Protocol protocol() const override { return options_.answer.protocol; }
+  bool streamed() const override { return options_.stream; }
+  const char* content_type() const override {
+    return options_.stream ? "text/event-stream; charset=utf-8" : "application/json";
+  }
+  std::unique_ptr<AnswerWriter> open() const override;
+
+ private:
+  RecipeAnswerOptions options_;
+};
+
+}  // namespace troupe
