@@ -27,15 +27,17 @@ class ChatConverter {
   bool run() {
     conversion_.request.answer.protocol = Protocol::kChat;
     return read_model(body_.model, conversion_) && read_tools() && read_messages() &&
-           read_format_kind() && finish_tools() && read_stop_and_stream() && read_schema() &&
-           read_sampling() && (conversion_.compat() || read_extensions());
+           read_format_kind() && finish_tools() && check_prefix_has_no_tools() &&
+           read_stop_and_stream() && read_schema() &&
+           check_format_and_tools(body_.response_format.given(), conversion_) && read_sampling() &&
+           (conversion_.compat() || read_extensions());
   }
 
  private:
   bool read_tools() {
-    set_thinking(thinking_of_chat(body_.thinking, body_.reasoning_effort,
-                                  conversion_.options.default_thinking),
-                 conversion_);
+    set_thinking(
+        thinking_of(body_.thinking, body_.reasoning_effort, conversion_.options.default_thinking),
+        conversion_);
     for (std::size_t i = 0; i < body_.tools.value.size(); ++i) {
       const ChatToolFunction& function = body_.tools.value[i].value.function.value;
       const std::string path = "tools[" + std::to_string(i) + "].function.name";
@@ -52,22 +54,22 @@ class ChatConverter {
 
   bool read_messages() {
     if (!convert_chat_messages(body_.messages.value, conversion_)) return false;
-    auto& messages = conversion_.request.conversation.messages;
-    for (const Message& message : messages) {
-      if (message.prefix && !check_prefix(message, &message == &messages.back())) return false;
-    }
-    return !conversion_.options.reject_missing_reasoning || reasoning_is_there();
-  }
-
-  bool check_prefix(const Message& message, bool last) {
-    if (!last || body_.messages.value.back().value.role.value != "assistant") {
+    const Message* last = conversion_.last_message();
+    for (const Message& message : conversion_.request.conversation.messages) {
+      if (!message.prefix) continue;
+      if (&message == last && body_.messages.value.back().value.role.value == "assistant") break;
       return issues_.rule(
           "Invalid completion message: prefix set true with message which is not final message or "
           "message role is not assistant",
           "messages");
     }
-    if (tools_.empty() && message.calls.empty()) return true;
-    return issues_.rule("Function call should not be used with prefix", "messages");
+    return !conversion_.options.reject_missing_reasoning || reasoning_is_there();
+  }
+
+  bool check_prefix_has_no_tools() {
+    const Message* last = conversion_.last_message();
+    return last == nullptr || !last->prefix || (tools_.empty() && last->calls.empty()) ||
+           issues_.rule("Function call should not be used with prefix", "messages");
   }
 
   bool reasoning_is_there() {

@@ -28,6 +28,8 @@ struct Conversion {
   bool is_v4() const { return version() == ModelVersion::kDeepseekV4; }
   /// The texts of the model's boiler-plate; null if there are none.
   const PromptPack* pack() const;
+  /// Null if there is none.
+  const Message* last_message() const;
 };
 
 /// Sets model and version. False after failing. `name` not given: the default model.
@@ -38,6 +40,9 @@ void set_thinking(const Thinking& thinking, Conversion& conversion);
 
 /// Checks and sets a JSON schema as the response format, with its constraint. False after failing.
 bool set_json_schema(JsonTape::Index schema, bool strict, Conversion& conversion);
+
+/// Compat mode: a format, even plain text, is not taken beside strict tools. False after failing.
+bool check_format_and_tools(bool format_given, Conversion& conversion);
 
 /// True if a message's text (not reasoning, not calls) says "json" in any case.
 bool says_json(const Conversation& conversation);

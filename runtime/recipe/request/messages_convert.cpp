@@ -19,8 +19,8 @@ class MessagesConverter {
   bool run() {
     conversion_.request.answer.protocol = Protocol::kMessages;
     if (!read_model(body_.model, conversion_)) return false;
-    set_thinking(thinking_of_messages(body_.thinking, body_.output_config.value.effort,
-                                      conversion_.options.default_thinking),
+    set_thinking(thinking_of(body_.thinking, body_.output_config.value.effort,
+                             conversion_.options.default_thinking),
                  conversion_);
     return read_tools() && read_messages() && finish_tools() && read_format() && read_sampling() &&
            (conversion_.compat() || read_extensions());

@@ -99,7 +99,7 @@ bool check_system(const MessagesBody& body, ShapeCheck& check) {
 bool check_tool(const MessagesTool& tool, ShapeCheck& check) {
   if (tool.type.presence != Presence::kAbsent) {
     if (!check.required(tool.type, "type")) return false;
-    if (check.compat() || tool.type.value != "custom") return true;
+    if (check.compat() || tool.type.value != "custom") return check.optional(tool.name, "name");
   }
   return check.required(tool.name, "name") && check.optional(tool.description, "description") &&
          check.optional(tool.defer_loading, "defer_loading");

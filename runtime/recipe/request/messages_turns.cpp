@@ -51,8 +51,8 @@ class Turns {
     if (role != "system" && content.is_container && content.container.empty()) {
       return issues_.rule(path() + ": all messages must have non-empty content", path());
     }
-    if (content.is_container && !check_roles(role, content.container)) return false;
     if (role != "user" && unanswered_ > 0) return unanswered(path() + ": ");
+    if (content.is_container && !check_roles(role, content.container)) return false;
     if (role == "assistant") return add_assistant(body);
     return role == "user" ? add_user(body) : add_system(body);
   }
@@ -67,7 +67,12 @@ class Turns {
       if (type == "web_search_tool_result") only = "assistant";
       if (type == "tool_result") only = "user";
       if (type == "tool_addition") only = "system";
+      if (type == "thinking" || type == "redacted_thinking") only = "assistant";
       if (only.empty() || only == role) continue;
+      if (type.ends_with("thinking")) {
+        return issues_.rule(
+            path() + ".content: thinking blocks may only be in `assistant` messages", path());
+      }
       return issues_.rule(path() + ": `" + std::string(shown) + "` blocks can only be in `" +
                               std::string(only) + "` messages",
                           path());
@@ -158,9 +163,6 @@ class Turns {
         if (!add_result(block, i, loaded)) return false;
         continue;
       }
-      if (block.type.value == "thinking" || block.type.value == "redacted_thinking") {
-        return misplaced_thinking();
-      }
       if (unanswered_ > 0) return unanswered(path() + ": ");
       std::vector<Part> parts;
       if (!read_block(block, i, Role::kUser, parts)) return false;
@@ -170,11 +172,6 @@ class Turns {
     loaded.role = Role::kSystem;
     messages_.push_back(std::move(loaded));
     return true;
-  }
-
-  bool misplaced_thinking() {
-    return issues_.rule(path() + ".content: thinking blocks may only be in `assistant` messages",
-                        path());
   }
 
   void add_parts(Role role, std::vector<Part> parts) {
@@ -257,7 +254,6 @@ class Turns {
     for (std::size_t i = 0; i < content.container.size(); ++i) {
       const MessagesBlock& block = content.container[i].value;
       const std::string_view type = block.type.value;
-      if (type == "thinking" || type == "redacted_thinking") return misplaced_thinking();
       if (type == "tool_addition") {
         if (!add_tool(block, i, message)) return false;
         adds = true;

@@ -17,8 +17,8 @@ class ResponsesConverter {
     request.answer.protocol = Protocol::kResponses;
     request.answer.echo = responses_echo(body_, conversion_.tape);
     return read_model(body_.model, conversion_) && read_input() && reasoning_is_there() &&
-           finish_tools() && read_format() && read_sampling() &&
-           (conversion_.compat() || refuse_what_is_not_done());
+           finish_tools() && read_format() && check_format_and_tools(has_format(), conversion_) &&
+           read_sampling() && (conversion_.compat() || refuse_what_is_not_done());
   }
 
  private:
@@ -88,6 +88,12 @@ class ResponsesConverter {
                "Response input messages must contain the word 'json' in some form to use "
                "'text.format' of type 'json_object'.",
                "input");
+  }
+
+  /// Unlike Chat, plain text counts for none.
+  bool has_format() const {
+    const FormatKind kind = conversion_.request.conversation.format.kind;
+    return kind != FormatKind::kText;
   }
 
   bool read_sampling() {

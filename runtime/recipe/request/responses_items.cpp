@@ -92,7 +92,7 @@ class Items {
     } else if (role == "system" || (role == "developer" && !conversion_.is_v4())) {
       message.role = Role::kSystem;
     }
-    if (!read_content(item.content, message)) return false;
+    if (!read_content(item.content, "content", message)) return false;
     if (message.role == Role::kAssistant) {
       Message& turn = open_turn();
       if (is_empty_text(message)) return true;
@@ -149,7 +149,7 @@ class Items {
     message.role = Role::kTool;
     if (!item.call_id.given()) {  // the reference takes it as it stands
       end_turn();
-      if (!read_content(item.output, message)) return false;
+      if (!read_content(item.output, "output", message)) return false;
       messages_.push_back(std::move(message));
       return true;
     }
@@ -168,7 +168,8 @@ class Items {
     if (!std::exchange(answering_, true)) begin_answers();
     call->second.answered = true;
     message.call_id = id;
-    if (search ? !read_search(item, message) : !read_content(item.output, message)) return false;
+    if (search ? !read_search(item, message) : !read_content(item.output, "output", message))
+      return false;
     messages_[first_answer_ + call->second.position] = std::move(message);
     if (--unanswered_ == 0) end_answers();
     return true;
@@ -209,7 +210,8 @@ class Items {
     }
   }
 
-  bool read_content(const Field<ResponsesContent>& field, Message& message) {
+  /// `name` of the field: "content" or "output".
+  bool read_content(const Field<ResponsesContent>& field, std::string_view name, Message& message) {
     const ResponsesContent& content = field.value;
     if (!content.is_container) {
       message.parts.emplace_back(std::in_place_type<std::string>, content.scalar);
@@ -217,19 +219,22 @@ class Items {
     }
     message.parts.reserve(content.container.size());
     for (std::size_t i = 0; i < content.container.size(); ++i) {
-      if (!read_part(content.container[i].value, i, message)) return false;
+      if (!read_part(content.container[i].value, part_path(name, i), message)) return false;
     }
     return true;
   }
 
-  bool read_part(const ResponsesPart& part, std::size_t index, Message& message) {
+  std::string part_path(std::string_view name, std::size_t index) const {
+    return path() + "." + std::string(name) + "[" + std::to_string(index) + "]";
+  }
+
+  bool read_part(const ResponsesPart& part, const std::string& at, Message& message) {
     const std::string_view type = part.type.value;
-    if (type == "input_image") return read_image(part, index, message);
+    if (type == "input_image") return read_image(part, at, message);
     if (type == "input_file") {
       const PromptPack* pack = conversion_.pack();
       if (pack == nullptr || !conversion_.compat()) {
-        return issues_.unsupported(path() + ".content[" + std::to_string(index) + "]",
-                                   "this server reads no files");
+        return issues_.unsupported(at, "this server reads no files");
       }
       message.parts.emplace_back(pack->unsupported_document);
       return true;
@@ -239,8 +244,7 @@ class Items {
     return true;
   }
 
-  bool read_image(const ResponsesPart& part, std::size_t index, Message& message) {
-    const std::string at = path() + ".content[" + std::to_string(index) + "]";
+  bool read_image(const ResponsesPart& part, const std::string& at, Message& message) {
     if (!conversion_.is_v4()) {
       if (part.image_url.given() && part.file_id.given()) {
         return issues_.rule(at + ": input_image cannot have both image_url and file_id", at);

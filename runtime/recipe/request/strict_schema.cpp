@@ -147,9 +147,10 @@ class StrictSchema {
 
   bool type_list(Index list) {
     return all(list, [&](std::string_view, Index each) {
-      if (tape_.kind(each) == JsonKind::kString && holds(kSimpleTypes, tape_.text(each))) {
-        return true;
+      if (tape_.kind(each) != JsonKind::kString) {
+        return fail("field `type`: " + unexpected(each, "string or map"));
       }
+      if (holds(kSimpleTypes, tape_.text(each))) return true;
       return fail("field `type`: unknown variant `" + std::string(tape_.text(each)) +
                   "`, expected one of " + one_of(kSimpleTypes));
     });

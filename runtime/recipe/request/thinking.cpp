@@ -34,18 +34,10 @@ Thinking thinking_of(const Field<std::string_view>& effort, bool otherwise_on) {
   return {effort.value != "none", effort_named(effort.value)};
 }
 
-Thinking thinking_of_chat(const Field<ThinkingBody>& thinking,
-                          const Field<std::string_view>& effort, bool otherwise_on) {
+Thinking thinking_of(const Field<ThinkingBody>& thinking, const Field<std::string_view>& effort,
+                     bool otherwise_on) {
   Thinking result = thinking_of(effort, otherwise_on);
   if (thinking.given()) result.on = thinking.value.type.value != "disabled";
-  return result;
-}
-
-Thinking thinking_of_messages(const Field<ThinkingBody>& thinking,
-                              const Field<std::string_view>& effort, bool otherwise_on) {
-  Thinking result = thinking_of(effort, otherwise_on);
-  const bool none = effort.given() && effort.value == "none";
-  if (thinking.given()) result.on = thinking.value.type.value != "disabled" && !none;
   return result;
 }
 

@@ -28,11 +28,8 @@ struct Thinking {
 
 /// What an effort alone says: "none" turns thinking off. Requires: checked.
 Thinking thinking_of(const Field<std::string_view>& effort, bool otherwise_on);
-/// Chat: an explicit `thinking` wins over the effort "none".
-Thinking thinking_of_chat(const Field<ThinkingBody>& thinking,
-                          const Field<std::string_view>& effort, bool otherwise_on);
-/// Messages: either turns it off.
-Thinking thinking_of_messages(const Field<ThinkingBody>& thinking,
-                              const Field<std::string_view>& effort, bool otherwise_on);
+/// Chat and Messages: an explicit `thinking` wins over the effort "none".
+Thinking thinking_of(const Field<ThinkingBody>& thinking, const Field<std::string_view>& effort,
+                     bool otherwise_on);
 
 }  // namespace troupe::recipe

@@ -1,6 +1,7 @@
 #include "runtime/recipe/request/tools.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "runtime/recipe/request/schema_validity.hpp"
 #include "runtime/recipe/request/strict_schema.hpp"
@@ -50,14 +51,6 @@ const DeclaredTool* ToolSet::find(std::string_view name) const {
   return tool == tools_.end() ? nullptr : &*tool;
 }
 
-bool ToolSet::check_names_differ() {
-  std::vector<std::string_view> names;
-  for (const DeclaredTool& tool : tools_) names.push_back(tool.name);
-  std::sort(names.begin(), names.end());
-  if (std::adjacent_find(names.begin(), names.end()) == names.end()) return true;
-  return issues_.rule("Tool names must be unique.", "tools");
-}
-
 bool ToolSet::define(const DeclaredTool& tool, ToolDefinition& definition) {
   if (tool.ready != nullptr) {
     definition = *tool.ready;
@@ -93,23 +86,26 @@ bool ToolSet::define(const DeclaredTool& tool, ToolDefinition& definition) {
 }
 
 bool ToolSet::choose(const DeclaredChoice& choice, bool thinking, Conversation& conversation) {
-  const bool wanted = choice.kind == ChoiceKind::kRequired || choice.kind == ChoiceKind::kNamed;
-  if (!wanted || tools_.empty()) return true;
-  if (thinking)
-    return issues_.rule("Thinking mode does not support this tool_choice", "tool_choice");
-  conversation.tool_choice = ToolChoice::kRequired;
-  if (choice.kind == ChoiceKind::kRequired) return true;
+  const bool named = choice.kind == ChoiceKind::kNamed;
+  if ((!named && choice.kind != ChoiceKind::kRequired) || tools_.empty()) return true;
   auto& tools = conversation.tools;
-  const auto named = std::find_if(tools.begin(), tools.end(),
-                                  [&](const ToolDefinition& t) { return t.name == choice.name; });
-  if (named == tools.end()) {
-    return issues_.rule("Invalid value for 'tool_call': no function named '" + choice.name +
-                            "' was specified in the 'tools' parameter.",
-                        "tool_choice");
+  if (named) {
+    const auto wanted = std::find_if(tools.begin(), tools.end(), [&](const ToolDefinition& tool) {
+      return tool.name == choice.name;
+    });
+    if (wanted == tools.end()) {
+      return issues_.rule("Invalid value for 'tool_call': no function named '" + choice.name +
+                              "' was specified in the 'tools' parameter.",
+                          "tool_choice");
+    }
+    ToolDefinition only = std::move(*wanted);
+    tools.clear();
+    tools.push_back(std::move(only));
   }
-  ToolDefinition only = std::move(*named);
-  tools.clear();
-  tools.push_back(std::move(only));
+  if (thinking) {
+    return issues_.rule("Thinking mode does not support this tool_choice", "tool_choice");
+  }
+  conversation.tool_choice = ToolChoice::kRequired;
   return true;
 }
 
@@ -118,8 +114,11 @@ bool ToolSet::finish(const DeclaredChoice& choice, bool thinking, Conversation& 
     conversation.tool_choice = ToolChoice::kNone;
     return true;
   }
-  if (!check_names_differ()) return false;
+  std::unordered_set<std::string_view> names;
   for (const DeclaredTool& tool : tools_) {
+    if (!names.insert(tool.name).second) {
+      return issues_.rule("Tool names must be unique.", "tools");
+    }
     if (!define(tool, conversation.tools.emplace_back())) return false;
   }
   return choose(choice, thinking, conversation);

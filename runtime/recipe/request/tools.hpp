@@ -2,7 +2,7 @@
 // that follows (recipe SPEC 3.3).
 //
 // Order of checks, as the reference's: names when the request is read (check_tool_name), the rest
-// when the messages are in order (ToolSet::finish).
+// when the messages are in order (ToolSet::finish), tool by tool.
 #pragma once
 
 #include <optional>
@@ -51,7 +51,6 @@ class ToolSet {
   bool finish(const DeclaredChoice& choice, bool thinking, Conversation& conversation);
 
  private:
-  bool check_names_differ();
   bool define(const DeclaredTool& tool, ToolDefinition& definition);
   bool choose(const DeclaredChoice& choice, bool thinking, Conversation& conversation);
 
