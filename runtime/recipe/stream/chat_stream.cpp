@@ -126,12 +126,7 @@ void ChatStream::finish(const Outcome& outcome) {
 }
 
 void ChatStream::fail(const ApiError& error) {
-  JsonWriter json;
-  json.open_object().key("error").open_object();
-  json.key("message").text(error.message).key("type").text(error.type);
-  json.key("param").text_or_null(error.param).key("code").text_or_null(error.code);
-  json.close_object().close_object();
-  send({}, json.view());
+  send({}, error_body(error));
 }
 
 }  // namespace troupe::recipe
