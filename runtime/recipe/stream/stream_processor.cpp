@@ -82,6 +82,7 @@ Status StreamProcessor::push(const Chunk& chunk, EventSink& sink) {
   } else {
     end(std::get<FinishChunk>(chunk).reason);
   }
+  send_merged();
   if (state_ != State::kFinished && parser_.stop()) end({});
   return ok_status();
 }
@@ -133,6 +134,7 @@ void StreamProcessor::piece(const Piece& piece) {
 
 void StreamProcessor::delta(const Delta& delta) {
   if (delta.kind == DeltaKind::kCall) {
+    send_merged();
     Delta call = delta;
     call.call_id = next_call_id();
     return answer_->delta(call);
@@ -141,7 +143,20 @@ void StreamProcessor::delta(const Delta& delta) {
     has_reasoning_ = has_reasoning_ || !delta.text.empty();
     if (!strict()) reasoning_ += delta.text;
   }
-  answer_->delta(delta);
+  const bool is_text = delta.kind != DeltaKind::kCallDone;
+  if (!strict() || !is_text || !delta.logprobs.empty()) {
+    send_merged();
+    return answer_->delta(delta);
+  }
+  if (delta.kind != merged_kind_) send_merged();
+  merged_kind_ = delta.kind;
+  merged_ += delta.text;
+}
+
+void StreamProcessor::send_merged() {
+  if (merged_.empty()) return;
+  answer_->delta({.kind = merged_kind_, .text = merged_});
+  merged_.clear();
 }
 
 /// SPEC 5.5: call_, two digits or more, [ET_ if the model should have reasoned and did not,] 20
@@ -167,6 +182,7 @@ void StreamProcessor::end(std::optional<EngineFinish> reason) {
   const AnswerEnd how = answer_end(reason);
   Outcome outcome{.end = how, .call_cut = strict() && parser_.call_open(), .usage = usage_};
   if (how == AnswerEnd::kStopString) outcome.stop = *parser_.stop();
+  send_merged();
   state_ = State::kFinished;
   answer_->finish(outcome);
 }

@@ -15,7 +15,9 @@
 //   4. Usage counts every generated token (kDeepseek: not those of a character cut by the end, nor
 //      those behind a stop string). Reasoning tokens: kDefault counts those that came before the
 //      end of the reasoning; kDeepseek encodes the reasoning text anew.
-//   5. kDefault: a call that its end cut is never reported as finished: the answer ends with
+//   5. kDefault: what one push adds to a text is one delta, however many tokens brought it (with
+//      log-probabilities: one a token).
+//   6. kDefault: a call that its end cut is never reported as finished: the answer ends with
 //      `length`, also if the model itself stopped in the middle of it.
 //
 // Memory: under 2 KB for an idle Chat or Messages answer without stop strings. Steady state: no
@@ -71,6 +73,7 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   void end(std::optional<EngineFinish> reason);
   AnswerEnd answer_end(std::optional<EngineFinish> reason) const;
   void count_reasoning();
+  void send_merged();
   std::string_view next_call_id();
 
   bool strict() const { return compat_ == Compat::kDefault; }
@@ -85,6 +88,8 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   std::uint64_t reasoning_tokens_ = 0;
   std::string reasoning_;  // kDeepseek
   std::string call_id_;
+  DeltaKind merged_kind_ = DeltaKind::kContent;
+  std::string merged_;  // kDefault: text of this push that is not sent yet
   Usage usage_;
   TokenText text_;
   AnswerParser parser_;
