@@ -7,6 +7,7 @@
 #include "runtime/base/rng.hpp"
 #include "runtime/recipe/request/error_body.hpp"
 #include "runtime/recipe/request/request.hpp"
+#include "runtime/recipe/tokenizer/prompt_tokens.hpp"
 
 namespace troupe {
 
@@ -53,18 +54,6 @@ std::optional<TokenId> unknown_bias(const recipe::Sampling& asked, const Tokeniz
   return std::nullopt;
 }
 
-std::vector<PromptSegment> segments_of(const recipe::RenderedPrompt& prompt) {
-  std::vector<PromptSegment> segments;
-  std::size_t at = 0;
-  for (const auto& special : prompt.specials) {
-    if (special.begin > at) segments.push_back({prompt.text.substr(at, special.begin - at), false});
-    segments.push_back({prompt.text.substr(special.begin, special.end - special.begin), true});
-    at = special.end;
-  }
-  if (at < prompt.text.size()) segments.push_back({prompt.text.substr(at), false});
-  return segments;
-}
-
 recipe::RequestError about(std::string param, std::string message) {
   recipe::RequestError error;
   error.param = std::move(param);
@@ -84,12 +73,14 @@ recipe::RequestError not_served(const std::string& name) {
 }  // namespace
 
 RecipePreparer::RecipePreparer(std::vector<ServedModel> models, std::string fingerprint,
-                               recipe::ConversionOptions conversion)
-    : models_(std::move(models)),
-      fingerprint_(std::move(fingerprint)),
-      conversion_(std::move(conversion)) {
+                               unsigned threads)
+    : models_(std::move(models)), fingerprint_(std::move(fingerprint)), threads_(threads) {
   TROUPE_ASSERT(!models_.empty(), "a gateway serves at least one model");
-  for (const auto& model : models_) conversion_.models[model.name] = model.version;
+  for (const auto& model : models_) {
+    conversion_.models[model.name] = model.version;
+    if (model.version == recipe::ModelVersion::kDeepseekV4) conversion_.pack_v4 = model.pack;
+    if (model.version == recipe::ModelVersion::kDeepseekV41) conversion_.pack_v41 = model.pack;
+  }
   conversion_.default_model = models_.front().name;
 }
 
@@ -121,7 +112,7 @@ Result<Prepared> RecipePreparer::prepare(const HttpArrived& arrived, RequestId i
   }
   const auto rendered = model->encoding->render(request.conversation);
   if (!rendered.ok()) return refusal(about("messages", rendered.error().message));
-  TROUPE_TRY_ASSIGN(auto prompt, model->tokenizer->encode(segments_of(*rendered)));
+  TROUPE_TRY_ASSIGN(auto prompt, recipe::encode_prompt(*model->tokenizer, *rendered, threads_));
   const auto room = recipe::resolve_max_tokens(request, prompt.size(), model->context);
   if (const auto* error = std::get_if<recipe::RequestError>(&room)) return refusal(*error);
   Prepared prepared;

@@ -26,15 +26,15 @@ struct ServedModel {
   std::shared_ptr<const Tokenizer> tokenizer;
   std::shared_ptr<const recipe::Encoding> encoding;
   recipe::ModelVersion version = recipe::ModelVersion::kChatml;
-  std::uint32_t context = 0;  ///< tokens of prompt and answer
+  std::uint32_t context = 0;                                 ///< tokens of prompt and answer
+  std::shared_ptr<const recipe::PromptPack> pack = nullptr;  ///< DeepSeek's formats have one
 };
 
 class RecipePreparer final : public RequestPreparer {
  public:
-  /// Requires: at least one model; the first is the default. `conversion.models` and
-  /// `default_model` are filled from `models`.
-  RecipePreparer(std::vector<ServedModel> models, std::string fingerprint,
-                 recipe::ConversionOptions conversion = {});
+  /// Requires: at least one model; the first is the default. `threads`: on how many a long prompt
+  /// is encoded.
+  RecipePreparer(std::vector<ServedModel> models, std::string fingerprint, unsigned threads = 1);
 
   Result<Prepared> prepare(const HttpArrived& arrived, RequestId id) const override;
   Duration modelled_time(const HttpArrived& arrived) const override;
@@ -44,6 +44,7 @@ class RecipePreparer final : public RequestPreparer {
 
   std::vector<ServedModel> models_;
   std::string fingerprint_;
+  unsigned threads_;
   recipe::ConversionOptions conversion_;
 };
 

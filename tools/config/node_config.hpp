@@ -57,8 +57,11 @@ struct EngineSection {
   Duration watchdog = seconds(30);
 };
 
+enum class ScriptedRecipe { kBytes, kDeepseekV4, kDeepseekV41 };
+
 struct ScriptedSection {
   std::string directory;
+  ScriptedRecipe recipe = ScriptedRecipe::kBytes;
 };
 
 /// Step times of a simulated GPU, from the fit in ../shared/simulation/CALIB.md (calib.json):

@@ -85,6 +85,12 @@ void bind_devices(Schema& s, ScriptedSection& scripted, SimulatedSection& simula
   s.add("scripted.directory", "script-directory", &scripted.directory,
         "folder of NAME.json scripts; the model id script/NAME plays one")
       .path_of_file();
+  s.add_choice<ScriptedRecipe>(
+      "scripted.recipe", "script-recipe", &scripted.recipe,
+      {{"bytes", ScriptedRecipe::kBytes},
+       {"deepseek-v4", ScriptedRecipe::kDeepseekV4},
+       {"deepseek-v4.1", ScriptedRecipe::kDeepseekV41}},
+      "whose prompts and tokens scripts have: ChatML in bytes, or a pulled model's");
   s.add("simulated.prefill_base", "sim-prefill-base", &simulated.prefill_base,
         "fixed time of a prefill step")
       .between(seconds(0), seconds(10));

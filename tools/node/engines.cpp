@@ -15,6 +15,7 @@
 #include "runtime/model/llama_engine.hpp"
 #include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
 #include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
+#include "runtime/recipe/tokenizer/hf_tokenizer_file.hpp"
 #include "runtime/simulation/cost_model.hpp"
 #include "tools/model/store.hpp"
 
@@ -79,6 +80,27 @@ DeviceInfo modelled_info(const config::NodeConfig& config, const char* kind) {
   return info;
 }
 
+/// What scripts pretend to be: their vocabulary, and the form of their prompts and answers.
+Result<ServedModel> scripted_model(config::ScriptedRecipe kind) {
+  ServedModel served;
+  served.name = "script/*";
+  if (kind == config::ScriptedRecipe::kBytes) {
+    served.tokenizer = ByteTokenizer::build();
+    TROUPE_TRY_ASSIGN(served.encoding, recipe::make_encoding("chatml", nullptr));
+    return served;
+  }
+  const bool v4 = kind == config::ScriptedRecipe::kDeepseekV4;
+  served.version = v4 ? recipe::ModelVersion::kDeepseekV4 : recipe::ModelVersion::kDeepseekV41;
+  const std::string name = v4 ? "deepseek-v4" : "deepseek-v4.1";
+  TROUPE_TRY_ASSIGN(const std::string tokenizer, model_path(name));
+  TROUPE_TRY_ASSIGN(served.tokenizer, load_tokenizer_file(tokenizer));
+  const auto pack = std::filesystem::path(tokenizer).replace_filename("prompt_pack.json");
+  TROUPE_TRY_ASSIGN(auto loaded, recipe::load_prompt_pack(pack.string(), served.version));
+  served.pack = std::make_shared<const recipe::PromptPack>(std::move(loaded));
+  TROUPE_TRY_ASSIGN(served.encoding, recipe::make_encoding(name, served.pack));
+  return served;
+}
+
 Result<Engines> scripted_engines(const config::NodeConfig& config, bool with_ranks) {
   const std::string& directory = config.scripted.directory;
   if (!std::filesystem::is_directory(directory)) {
@@ -86,12 +108,12 @@ Result<Engines> scripted_engines(const config::NodeConfig& config, bool with_ran
                                       "; create it and put scripts NAME.json there"};
   }
   Engines engines;
-  const auto tokenizer = ByteTokenizer::build();
   DeviceInfo info = modelled_info(config, "scripted");
   info.tokens_per_step_max = ScriptModel::kTokensPerStep;
-  TROUPE_TRY_ASSIGN(auto encoding, recipe::make_encoding("chatml", nullptr));
-  engines.models.push_back(
-      {"script/*", tokenizer, encoding, recipe::ModelVersion::kChatml, info.context_max});
+  TROUPE_TRY_ASSIGN(auto served, scripted_model(config.scripted.recipe));
+  served.context = info.context_max;
+  const auto tokenizer = served.tokenizer;
+  engines.models.push_back(std::move(served));
   engines.about = "scripts of " + directory + " as script/NAME";
   for (std::int64_t i = 0; with_ranks && i < config.engine.ranks; ++i) {
     auto encode = [tokenizer](std::string_view text, bool control) {

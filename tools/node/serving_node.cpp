@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <thread>
 
 #include "actors/node/wire_messages.hpp"
 #include "runtime/base/monotonic.hpp"
@@ -230,8 +231,8 @@ NodeCore::Args ServingNode::root_args() {
   args.gateway.request_timeout = config_.gateway.request_timeout;
   args.gateway.retry_after = config_.gateway.retry_after;
   args.gateway.version = TROUPE_VERSION;
-  args.gateway.preparer =
-      std::make_shared<const RecipePreparer>(engines_.models, "troupe-" TROUPE_VERSION);
+  args.gateway.preparer = std::make_shared<const RecipePreparer>(
+      engines_.models, "troupe-" TROUPE_VERSION, std::max(1u, std::thread::hardware_concurrency()));
   args.streams.buffer_max = config_.gateway.stream_buffer_bytes;
   args.streams.park_max = config_.gateway.park_timeout;
   args.ranks = engines_.ranks;
