@@ -64,23 +64,35 @@ Status for_each_vector(const Options& options, const std::function<Status(const 
   return ok_status();
 }
 
-/// The vector with `result` as what it expects; only the members in `names`, if there are any.
-void print_result(const Vector& vector, const VectorResult& result,
-                  const std::vector<std::string_view>& names) {
-  std::string line = "{";
+/// What went in, as members of a vector.
+std::string input_of(const Vector& vector) {
   const JsonTape& tape = vector.tape();
+  if (vector.is_plain()) {
+    std::string line = "\"kind\": \"encode\", \"protocol\": \"";
+    line.append(to_string(vector.protocol())).append("\", \"input\": {\"request\": ");
+    tape.print(JsonDocument::kRoot, kPromptJsonV4, line);
+    return line + "}, ";
+  }
+  std::string line;
   for (const char* name : {"id", "kind", "protocol", "model", "input"}) {
     const auto member = tape.find(JsonDocument::kRoot, name);
-    if (member == JsonTape::kNone || vector.input("") != JsonTape::kNone) continue;
+    if (member == JsonTape::kNone) continue;
     append_json_string(line, name);
     line += ": ";
     tape.print(member, kPromptJsonV4, line);
     line += ", ";
   }
-  line += "\"expect\": {";
+  return line;
+}
+
+/// The vector with what came out as what it expects: only the members in `names`, but all of a
+/// refusal.
+void print_result(const Vector& vector, const VectorResult& result,
+                  const std::vector<std::string_view>& names) {
+  std::string line = "{" + input_of(vector) + "\"expect\": {";
+  const bool refused = find_member(result, "stage") != nullptr;
   bool any = false;
   for (const auto& [name, json] : result) {
-    const bool refused = find_member(result, "stage") != nullptr;
     if (!refused && std::find(names.begin(), names.end(), name) == names.end()) continue;
     if (std::exchange(any, true)) line += ", ";
     append_json_string(line, name);
@@ -144,7 +156,8 @@ void add_recipe_command(cli::Command& program) {
   const auto options = std::make_shared<Options>();
 
   add(recipe, "encode", "Token ids of requests", *options).run([options] {
-    return exit_code_of(print_results(*options, {"token_ids", "plain_ids"}, true));
+    return exit_code_of(
+        print_results(*options, {"token_ids", "plain_ids", "full_vocab_ids"}, true));
   });
   add(recipe, "render", "Prompts of requests, and what in them is special", *options)
       .run([options] {

@@ -38,6 +38,13 @@ std::string_view to_string(VectorKind kind) {
   return "?";
 }
 
+std::string_view to_string(Protocol protocol) {
+  for (const auto& [name, value] : kProtocols) {
+    if (value == protocol) return name;
+  }
+  return "?";
+}
+
 std::optional<Protocol> find_protocol(std::string_view name) {
   for (const auto& [known, value] : kProtocols) {
     if (known == name) return value;

@@ -38,6 +38,8 @@ class Vector {
   static Result<Vector> parse(std::string_view json, recipe::Protocol protocol);
 
   VectorKind kind() const { return kind_; }
+  /// The whole document is a request body.
+  bool is_plain() const { return plain_; }
   recipe::Protocol protocol() const { return protocol_; }
   std::string_view id() const { return text_of(root_member("id")); }
   std::string_view model() const { return text_of(root_member("model")); }
@@ -63,12 +65,14 @@ class Vector {
   JsonDocument document_;
   VectorKind kind_ = VectorKind::kEncode;
   recipe::Protocol protocol_ = recipe::Protocol::kChat;
-  bool plain_ = false;  // the whole document is a request body
+  bool plain_ = false;
 };
 
 /// The vectors of a text: JSON Lines, one value of any layout, or an array of them. The error names
 /// the line.
 Result<std::vector<Vector>> read_vectors(std::string_view text, recipe::Protocol protocol);
+
+std::string_view to_string(recipe::Protocol protocol);
 
 /// By the names "chat", "responses" and "messages".
 std::optional<recipe::Protocol> find_protocol(std::string_view name);
