@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "runtime/recipe/encoding/prompt_pack.hpp"
 #include "runtime/recipe/request/request.hpp"
 #include "runtime/recipe/text/json_tape.hpp"
 #include "runtime/recipe/tokenizer/hf_tokenizer_file.hpp"
@@ -74,13 +75,11 @@ Chunk chunk_of(Value value) {
 }
 
 /// What converting the vector's request gives.
-std::optional<ConversationRequest> request_of(Value vector) {
+std::optional<ConversationRequest> request_of(Value vector, const ConversionOptions& options) {
   const std::string_view name = vector["protocol"].text();
   const Protocol protocol = name == "chat"       ? Protocol::kChat
                             : name == "messages" ? Protocol::kMessages
                                                  : Protocol::kResponses;
-  ConversionOptions options;
-  options.compat = Compat::kDeepseek;
   auto converted = convert_request(protocol, vector["input"]["request"].json(), options);
   if (auto* error = std::get_if<RequestError>(&converted)) {
     ADD_FAILURE() << vector["id"].text() << ": " << error->message;
@@ -166,14 +165,26 @@ std::string problems(Value expect, const Run& got, Protocol protocol) {
                     std::string(done_data(protocol)));
 }
 
+std::shared_ptr<const PromptPack> pack(const char* model, ModelVersion version) {
+  auto loaded = load_prompt_pack(::troupe::test::deepseek_pack_path(model), version);
+  return loaded.ok() ? std::make_shared<const PromptPack>(*std::move(loaded)) : nullptr;
+}
+
 // Keys are compared in their order, too. Steps say when an event comes, to the chunk.
 TEST(StreamVectors, the_events_and_bodies_of_the_reference_come_out) {
   const std::string path = ::troupe::test::shared_path("recipe/vectors/stream.jsonl");
   TROUPE_NEEDS_FILE(path);
   const std::string file = ::troupe::test::deepseek_tokenizer_path("deepseek-v4");
   TROUPE_NEEDS_FILE(file);
+  TROUPE_NEEDS_FILE(::troupe::test::deepseek_pack_path("deepseek-v4"));
+  TROUPE_NEEDS_FILE(::troupe::test::deepseek_pack_path("deepseek-v4.1"));
   const auto tokenizer = load_tokenizer_file(file);
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.error().message;
+  ConversionOptions options;
+  options.compat = Compat::kDeepseek;
+  options.pack_v4 = pack("deepseek-v4", ModelVersion::kDeepseekV4);
+  options.pack_v41 = pack("deepseek-v4.1", ModelVersion::kDeepseekV41);
+  ASSERT_TRUE(options.pack_v4 && options.pack_v41);
   std::ifstream in(path);
   std::map<std::string, int> passed;
   int failed = 0;
@@ -181,7 +192,7 @@ TEST(StreamVectors, the_events_and_bodies_of_the_reference_come_out) {
     const auto document = JsonDocument::parse(line);
     ASSERT_TRUE(document.has_value());
     const Value vector{&document->tape(), JsonDocument::kRoot};
-    const auto request = request_of(vector);
+    const auto request = request_of(vector, options);
     if (!request) continue;
     const std::string problem =
         problems(vector["expect"], run(vector, *request, *tokenizer), request->answer.protocol);
