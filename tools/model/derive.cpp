@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-constexpr Duration kPipDeadline = seconds(30 * 60);
+constexpr Duration kDeriveDeadline = seconds(30 * 60);
 constexpr Duration kScriptDeadline = seconds(5 * 60);
 constexpr std::size_t kTailBytes = 1000;
 
@@ -44,7 +44,7 @@ Status install(const PackSource& source, std::vector<std::string> pip, const std
     pip.emplace_back(argument);
   }
   pip.insert(pip.end(), {"--target", site, "-r", requirements});
-  TROUPE_TRY_ASSIGN(const CommandResult result, run_command(pip, kPipDeadline));
+  TROUPE_TRY_ASSIGN(const CommandResult result, run_command(pip, kDeriveDeadline));
   if (result.exit_code == 0) return ok_status();
   return pip_error(source.requirement, result.exit_code, result.output);
 }

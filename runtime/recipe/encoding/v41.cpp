@@ -19,12 +19,12 @@
 namespace troupe::recipe {
 namespace {
 
-constexpr Dialect kDialect{" calls", " invoke", " parameter", "\n", kPromptJsonV41};
+constexpr Dialect kDialectV41{" calls", " invoke", " parameter", "\n", kPromptJsonV41};
 
 class V41Writer {
  public:
   V41Writer(const PromptPack& pack, const Conversation& conversation)
-      : pack_(pack), conversation_(conversation), turns_(kDialect, pack, conversation) {}
+      : pack_(pack), conversation_(conversation), turns_(kDialectV41, pack, conversation) {}
 
   RenderedPrompt write() {
     write_head();

@@ -33,7 +33,7 @@ struct File {
   }
 };
 
-std::vector<int> numbers(const std::vector<TokenId>& ids) {
+std::vector<int> id_numbers(const std::vector<TokenId>& ids) {
   std::vector<int> out;
   for (const TokenId id : ids) out.push_back(id.value);
   return out;
@@ -42,9 +42,9 @@ std::vector<int> numbers(const std::vector<TokenId>& ids) {
 TEST(HfTokenizerFile, reads_tokens_merges_and_the_added_vocabulary) {
   const auto tokenizer = File().built();
   EXPECT_EQ(tokenizer->size(), 6u);
-  EXPECT_EQ(numbers(tokenizer->encode("ab b")), (std::vector{2, 3, 1}));
-  EXPECT_EQ(numbers(tokenizer->encode("a<|im_end|><b>b", true)), (std::vector{0, 4, 5, 1}));
-  EXPECT_EQ(numbers(tokenizer->encode("a<b>")), (std::vector{0, 1}));  // < and > have no token
+  EXPECT_EQ(id_numbers(tokenizer->encode("ab b")), (std::vector{2, 3, 1}));
+  EXPECT_EQ(id_numbers(tokenizer->encode("a<|im_end|><b>b", true)), (std::vector{0, 4, 5, 1}));
+  EXPECT_EQ(id_numbers(tokenizer->encode("a<b>")), (std::vector{0, 1}));  // < and > have no token
   EXPECT_TRUE(tokenizer->is_added(TokenId(5)));
   EXPECT_FALSE(tokenizer->is_control(TokenId(5)));
   EXPECT_EQ(tokenizer->eos(), TokenId(4));
@@ -54,14 +54,14 @@ TEST(HfTokenizerFile, merges_may_be_pairs_and_added_tokens_may_stand_in_the_voca
   File file;
   file.merges = R"(["a","b"])";
   file.vocab += R"(,"<|im_end|>":4)";
-  EXPECT_EQ(numbers(file.built()->encode("ab<|im_end|>", true)), (std::vector{2, 4}));
+  EXPECT_EQ(id_numbers(file.built()->encode("ab<|im_end|>", true)), (std::vector{2, 4}));
 }
 
 TEST(HfTokenizerFile, what_is_not_normalized_is_looked_for_first) {
   File file;
   file.added = R"({"id":4,"content":"ab<x","normalized":true},{"id":5,"content":"<x>"})";
-  EXPECT_EQ(numbers(file.built()->encode("ab<x>", true)), (std::vector{2, 5}));
-  EXPECT_EQ(numbers(file.built()->encode("ab<x", true)), (std::vector{4}));
+  EXPECT_EQ(id_numbers(file.built()->encode("ab<x>", true)), (std::vector{2, 5}));
+  EXPECT_EQ(id_numbers(file.built()->encode("ab<x", true)), (std::vector{4}));
 }
 
 TEST(HfTokenizerFile, a_template_says_whether_prompts_begin_with_bos) {
@@ -77,11 +77,11 @@ TEST(HfTokenizerFile, a_template_says_whether_prompts_begin_with_bos) {
 TEST(HfTokenizerFile, normal_form_c_is_done_where_the_file_wants_it) {
   File file;
   file.vocab += R"(,"Ã":6,"©":7,"e":8,"Ì":9,"ģ":10)";
-  EXPECT_EQ(numbers(file.built()->encode("e\xCC\x81")), (std::vector{8, 9, 10}));
+  EXPECT_EQ(id_numbers(file.built()->encode("e\xCC\x81")), (std::vector{8, 9, 10}));
   file.more = R"(,"normalizer":{"type":"NFC"})";
-  EXPECT_EQ(numbers(file.built()->encode("e\xCC\x81")), (std::vector{6, 7}));
-  EXPECT_EQ(numbers(file.built()->encode("\xFF"
-                                         "e\xCC\x81")),
+  EXPECT_EQ(id_numbers(file.built()->encode("e\xCC\x81")), (std::vector{6, 7}));
+  EXPECT_EQ(id_numbers(file.built()->encode("\xFF"
+                                            "e\xCC\x81")),
             (std::vector{6, 7}));
 }
 
