@@ -201,7 +201,8 @@ void AnswerParser::end_piece_strict(const Piece& piece) {
     held_.erase(0, size);
   }
   held_ += piece.text.substr(begin_);
-  if (held_.empty()) held_logs_.clear();
+  // A token without text waits for the rest of its character; its log-probability with it.
+  if (held_.empty() && !piece.text.empty()) held_logs_.clear();
 }
 
 void AnswerParser::hold(const Piece& piece, std::string_view rest) {
