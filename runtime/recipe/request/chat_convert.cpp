@@ -30,14 +30,14 @@ class ChatConverter {
            read_format_kind() && finish_tools() && check_prefix_has_no_tools() &&
            read_stop_and_stream() && read_schema() &&
            check_format_and_tools(body_.response_format.given(), conversion_) && read_sampling() &&
-           (conversion_.compat() || read_extensions());
+           check_ordinary_model(conversion_) && (conversion_.compat() || read_extensions());
   }
 
  private:
   bool read_tools() {
     set_thinking(
         thinking_of(body_.thinking, body_.reasoning_effort, conversion_.options.default_thinking),
-        conversion_);
+        choice().must_call() && !body_.tools.value.empty(), conversion_);
     for (std::size_t i = 0; i < body_.tools.value.size(); ++i) {
       const ChatToolFunction& function = body_.tools.value[i].value.function.value;
       const std::string path = "tools[" + std::to_string(i) + "].function.name";
@@ -73,8 +73,8 @@ class ChatConverter {
   }
 
   bool reasoning_is_there() {
-    const bool refused = choice().kind == ChoiceKind::kNone;
-    return !lacks_reasoning(conversion_.request.conversation, !tools_.empty(), refused) ||
+    const bool has_tools = !tools_.empty() && choice().kind != ChoiceKind::kNone;
+    return !lacks_reasoning(conversion_.request.conversation, has_tools) ||
            issues_.rule(
                "The `reasoning_content` in the thinking mode must be passed back to the API.",
                "messages");
@@ -149,24 +149,28 @@ class ChatConverter {
     }
     if (!reader.penalty(body_.presence_penalty, "presence_penalty") ||
         !reader.penalty(body_.frequency_penalty, "frequency_penalty") ||
-        !reader.temperature(body_.temperature) || !reader.top_p(body_.top_p) ||
-        !reader.top_logprobs(body_.top_logprobs)) {
+        !reader.temperature(body_.temperature) || !reader.top_p(body_.top_p)) {
       return false;
     }
     sampling.logprobs = body_.logprobs.given() && body_.logprobs.value;
-    if (sampling.top_logprobs && !sampling.logprobs) {
+    if (body_.top_logprobs.given() && !sampling.logprobs) {
       return issues_.rule(
           "Invalid top_logprobs and logprobs value, logprobs must be set to true if top_logprobs "
           "is used.",
           "top_logprobs");
     }
-    return reader.tokens_max(body_.max_tokens, "max_tokens") && reader.seed(body_.seed) &&
+    return reader.top_logprobs(body_.top_logprobs) &&
+           reader.tokens_max(body_.max_tokens, "max_tokens") && reader.seed(body_.seed) &&
            (conversion_.compat() ||
             reader.tokens_max(body_.max_completion_tokens, "max_completion_tokens"));
   }
 
   bool read_extensions() {
     if (!refuse_what_is_not_done()) return false;
+    if (body_.parallel_tool_calls.given() && !body_.parallel_tool_calls.value &&
+        !conversion_.request.conversation.tools.empty()) {
+      return issues_.unsupported("parallel_tool_calls", "a model may call several tools");
+    }
     ConversationRequest& request = conversion_.request;
     request.sampling.clamp_tokens = !conversion_.options.reject_tokens_over_room;
     request.sampling.ignore_eos = body_.ignore_eos.given() && body_.ignore_eos.value;

@@ -138,12 +138,13 @@ class ChatMessages {
                                  type == "text" ? part.text.value : part.refusal.value);
       return true;
     }
-    ImageSource image;
-    if (type == "file" ? !read_file(part, image) : !read_image(part, image)) return false;
+    if (type == "file" && !conversion_.is_v4() && !check_file(part)) return false;
     if (message.role == Role::kAssistant && !conversion_.is_v4()) {
       return issues_.rule("Image in assistant message is not supported", path());
     }
-    message.parts.emplace_back(std::move(image));
+    ImageSource image;
+    if (type == "file" ? !read_file(part, image) : !read_image(part, image)) return false;
+    message.parts.push_back(conversion_.image_part(std::move(image)));
     return true;
   }
 
@@ -154,7 +155,6 @@ class ChatMessages {
   }
 
   bool read_file(const ChatPart& part, ImageSource& image) {
-    if (!conversion_.is_v4() && !check_file(part)) return false;
     return read_image_url(part.file_data.value, {}, "." + path(),
                           {"Unsupported image_url format", "file"}, conversion_.version(), issues_,
                           image);

@@ -10,11 +10,11 @@ namespace troupe::recipe {
 namespace {
 
 std::optional<ModelVersion> version_of(std::string_view name, const ConversionOptions& options) {
+  const auto exact = options.models.find(name);
+  if (exact != options.models.end()) return exact->second;
   // The names that the reference accepts without configuration, SPEC section 1.
   if (name == "DeepSeek-V4-Pro") return ModelVersion::kDeepseekV4;
   if (name == "DeepSeek-V4.1-Flash") return ModelVersion::kDeepseekV41;
-  const auto exact = options.models.find(name);
-  if (exact != options.models.end()) return exact->second;
   for (const auto& [pattern, version] : options.models) {
     if (pattern.ends_with('*') && name.starts_with(pattern.substr(0, pattern.size() - 1))) {
       return version;
@@ -38,6 +38,21 @@ bool thought_nothing(const Message& message) {
   });
 }
 
+/// The reference puts the calls of a turn, and so their results, into the order of their ids: for
+/// V4 and in Responses. Requires: results directly follow their calls.
+void sort_calls_by_id(std::vector<Message>& messages) {
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const std::size_t count = messages[i].calls.size();
+    if (count < 2) continue;
+    auto& calls = messages[i].calls;
+    std::sort(calls.begin(), calls.end(),
+              [](const ToolCall& a, const ToolCall& b) { return a.id < b.id; });
+    const auto first = messages.begin() + static_cast<std::ptrdiff_t>(i + 1);
+    std::sort(first, first + static_cast<std::ptrdiff_t>(count),
+              [](const Message& a, const Message& b) { return a.call_id < b.call_id; });
+  }
+}
+
 /// The reference has no stage without thinking, so that it drops leading line ends there too.
 InitialStage initial_stage(const Conversation& conversation, bool compat) {
   const Message* last = conversation.messages.empty() ? nullptr : &conversation.messages.back();
@@ -53,6 +68,11 @@ InitialStage initial_stage(const Conversation& conversation, bool compat) {
 
 const PromptPack* Conversion::pack() const {
   return is_v4() ? options.pack_v4.get() : options.pack_v41.get();
+}
+
+Part Conversion::image_part(ImageSource image) const {
+  if (is_v4() && pack() != nullptr) return pack()->unsupported_image;
+  return image;
 }
 
 const Message* Conversion::last_message() const {
@@ -74,12 +94,14 @@ bool read_model(const Field<std::string_view>& name, Conversion& conversion) {
   return true;
 }
 
-void set_thinking(const Thinking& thinking, Conversion& conversion) {
+void set_thinking(const Thinking& thinking, bool must_call, Conversion& conversion) {
   // Models without a reasoning format answer at once, whatever was asked for.
   const bool able = conversion.compat() || conversion.version() != ModelVersion::kChatml;
-  conversion.request.conversation.thinking = thinking.on && able;
-  conversion.request.conversation.effort = thinking.effort;
-  conversion.request.answer.thinking = thinking.on && able;
+  const bool gives_way = !conversion.compat() && must_call && !thinking.asked;
+  Conversation& conversation = conversion.request.conversation;
+  conversation.thinking = thinking.on && able && !gives_way;
+  conversation.effort = thinking.effort;
+  conversion.request.answer.thinking = conversation.thinking;
 }
 
 bool set_json_schema(JsonTape::Index schema, bool strict, Conversion& conversion) {
@@ -124,8 +146,8 @@ bool is_empty_text(const Message& message) {
           std::get<std::string>(message.parts[0]).empty());
 }
 
-bool lacks_reasoning(const Conversation& conversation, bool has_tools, bool tools_refused) {
-  if (!conversation.thinking || tools_refused) return false;
+bool lacks_reasoning(const Conversation& conversation, bool has_tools) {
+  if (!conversation.thinking) return false;
   const auto& messages = conversation.messages;
   for (auto message = messages.rbegin(); message != messages.rend(); ++message) {
     if (message->role == Role::kUser) return false;
@@ -135,9 +157,36 @@ bool lacks_reasoning(const Conversation& conversation, bool has_tools, bool tool
   return false;
 }
 
+bool check_ordinary_model(Conversion& conversion) {
+  if (conversion.compat() || conversion.version() != ModelVersion::kChatml) return true;
+  constexpr std::string_view kWhy = "this model's format has no way to say it";
+  const Conversation& conversation = conversion.request.conversation;
+  Issues& issues = conversion.issues;
+  const bool chat = conversion.request.answer.protocol == Protocol::kChat;
+  if (!conversation.tools.empty()) return issues.unsupported("tools", kWhy);
+  if (conversation.format.kind != FormatKind::kText) {
+    return issues.unsupported(chat ? "response_format.type" : "text.format.type", kWhy);
+  }
+  for (const Message& message : conversation.messages) {
+    const bool text = std::all_of(message.parts.begin(), message.parts.end(), [](const Part& part) {
+      return std::holds_alternative<std::string>(part);
+    });
+    const bool known = message.role != Role::kTool && message.role != Role::kLatestReminder;
+    if (known && text && message.calls.empty()) continue;
+    return issues.unsupported(
+        chat || conversion.request.answer.protocol == Protocol::kMessages ? "messages" : "input",
+        "this model takes text only, no images, tool calls or results");
+  }
+  return true;
+}
+
 void finish_parsing(Conversion& conversion) {
   ConversationRequest& request = conversion.request;
-  const Conversation& conversation = request.conversation;
+  Conversation& conversation = request.conversation;
+  const bool responses = request.answer.protocol == Protocol::kResponses;
+  if (conversion.compat() && (conversion.is_v4() || responses)) {
+    sort_calls_by_id(conversation.messages);
+  }
   request.parsing.compat = conversion.options.compat;
   request.parsing.tools = !conversation.tools.empty();
   request.parsing.starts_in_tools = conversation.tool_choice == ToolChoice::kRequired;

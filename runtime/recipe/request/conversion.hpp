@@ -30,13 +30,17 @@ struct Conversion {
   const PromptPack* pack() const;
   /// Null if there is none.
   const Message* last_message() const;
+  /// V4 sees a text of its pack instead.
+  Part image_part(ImageSource image) const;
 };
 
 /// Sets model and version. False after failing. `name` not given: the default model.
 bool read_model(const Field<std::string_view>& name, Conversion& conversion);
 
-/// Sets thinking and effort, of the conversation and of the answer.
-void set_thinking(const Thinking& thinking, Conversion& conversion);
+/// Sets thinking and effort, of the conversation and of the answer. `must_call`: a tool must be
+/// called, which a model that thinks cannot be made to do; in default mode it then thinks only if
+/// it was asked to (and the request fails later).
+void set_thinking(const Thinking& thinking, bool must_call, Conversion& conversion);
 
 /// Checks and sets a JSON schema as the response format, with its constraint. False after failing.
 bool set_json_schema(JsonTape::Index schema, bool strict, Conversion& conversion);
@@ -51,9 +55,13 @@ bool says_json(const Conversation& conversation);
 bool is_empty_text(const Message& message);
 
 /// True if an assistant's message behind the last user's should say what it thought and does not:
-/// one with calls, or any if there are tools. A call's id may show that it thought nothing (the
-/// mark "ET" that stream/ puts into ids, SPEC 5.5). Never without thinking or with tools refused.
-bool lacks_reasoning(const Conversation& conversation, bool has_tools, bool tools_refused);
+/// one with calls, or any if there are tools to call. A call's id may show that it thought nothing
+/// (the mark "ET" that stream/ puts into ids, SPEC 5.5). Never without thinking.
+bool lacks_reasoning(const Conversation& conversation, bool has_tools);
+
+/// Default mode: false after failing if an ordinary model (kChatml) is asked for what only
+/// DeepSeek's formats can say: tools, their results, response formats.
+bool check_ordinary_model(Conversion& conversion);
 
 /// Where the answer begins and what is parsed in it, from the finished conversation; and the
 /// constraint of tools, which takes precedence over that of a format.

@@ -43,7 +43,7 @@ bool read_messages_image(const MessagesSource& source, const MessagesPlace& plac
       return issues.rule("Image in assistant message is unsupported", place.error);
     }
   }
-  parts.emplace_back(std::move(image));
+  parts.push_back(conversion.image_part(std::move(image)));
   return true;
 }
 

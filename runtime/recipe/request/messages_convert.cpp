@@ -21,9 +21,9 @@ class MessagesConverter {
     if (!read_model(body_.model, conversion_)) return false;
     set_thinking(thinking_of(body_.thinking, body_.output_config.value.effort,
                              conversion_.options.default_thinking),
-                 conversion_);
+                 choice().must_call() && !body_.tools.value.empty(), conversion_);
     return read_tools() && read_messages() && finish_tools() && read_format() && read_sampling() &&
-           (conversion_.compat() || read_extensions());
+           check_ordinary_model(conversion_) && (conversion_.compat() || read_extensions());
   }
 
  private:
@@ -69,7 +69,7 @@ class MessagesConverter {
     const bool refused = choice().kind == ChoiceKind::kNone;
     if (!convert_messages_turns(body_.messages.value, tools_, refused, conversion_)) return false;
     return !conversion_.options.reject_missing_reasoning ||
-           !lacks_reasoning(conversion_.request.conversation, !tools_.empty(), refused) ||
+           !lacks_reasoning(conversion_.request.conversation, !tools_.empty() && !refused) ||
            issues_.rule(
                "The `content[].thinking` in the thinking mode must be passed back to the API.",
                "messages");

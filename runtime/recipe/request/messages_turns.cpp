@@ -1,5 +1,6 @@
 #include "runtime/recipe/request/messages_turns.hpp"
 
+#include <set>
 #include <unordered_map>
 
 #include "runtime/recipe/request/messages_content.hpp"
@@ -23,7 +24,7 @@ class Turns {
     for (at_ = 0; at_ < messages.size(); ++at_) {
       if (!add(messages[at_].value)) return false;
     }
-    return unanswered_ == 0 || unanswered("messages." + std::to_string(caller_at_) + ":");
+    return unanswered_ == 0 || too_few_results();
   }
 
  private:
@@ -81,18 +82,22 @@ class Turns {
   }
 
   bool unanswered(const std::string& prefix) {
-    std::string ids;
-    for (const ToolCall& call : messages_[first_result_ - 1].calls) {
-      if (calls_.at(std::string_view(call.id)).answered) continue;
-      ids.append(ids.empty() ? "" : ", ").append(call.id);
-    }
-    return unanswered_error(prefix, ids);
+    return unanswered_error(prefix, messages_[first_result_ - 1].calls);
   }
 
-  bool unanswered_error(const std::string& prefix, const std::string& ids) {
+  /// No space behind the colon, as in the reference.
+  bool too_few_results() { return unanswered("messages." + std::to_string(caller_at_) + ":"); }
+
+  bool unanswered_error(const std::string& prefix, const std::vector<ToolCall>& calls) {
+    std::set<std::string_view> ids;  // shown in order of their bytes
+    for (const ToolCall& call : calls) {
+      if (!calls_.at(std::string_view(call.id)).answered) ids.insert(call.id);
+    }
+    std::string shown;
+    for (const std::string_view id : ids) shown.append(shown.empty() ? "" : ", ").append(id);
     return issues_.rule(
         prefix +
-            "`tool_use` ids were found without `tool_result` blocks immediately after: " + ids +
+            "`tool_use` ids were found without `tool_result` blocks immediately after: " + shown +
             ". Each `tool_use` block must have a corresponding `tool_result` block in the next "
             "message.",
         "messages");
@@ -130,11 +135,7 @@ class Turns {
                           param(index));
     }
     if (!message.calls.empty()) {
-      std::string ids;
-      for (const ToolCall& call : message.calls) {
-        ids.append(ids.empty() ? "" : ", ").append(call.id);
-      }
-      return unanswered_error(path() + "." + std::to_string(index) + ": ", ids);
+      return unanswered_error(path() + "." + std::to_string(index) + ": ", message.calls);
     }
     return read_block(block, index, message.role, message.parts);
   }
@@ -168,6 +169,7 @@ class Turns {
       if (!read_block(block, i, Role::kUser, parts)) return false;
       add_parts(Role::kUser, std::move(parts));
     }
+    if (unanswered_ > 0) return too_few_results();
     if (loaded.loaded_tools.empty() || !loads_tools_) return true;
     loaded.role = Role::kSystem;
     messages_.push_back(std::move(loaded));

@@ -16,7 +16,7 @@ using Converted = std::variant<ConversationRequest, RequestError>;
 
 // Bounds of a hostile body's lists: `[{},{},...]` takes three bytes an element.
 constexpr std::size_t kListBytesFree = std::size_t{16} << 20;
-constexpr std::size_t kListBytesPerByte = 32;
+constexpr std::size_t kListBytesPerByte = 20;
 
 // What the answer gets unless the client says so, SPEC 3.2.
 constexpr std::uint64_t kTokensPlain = 8192;

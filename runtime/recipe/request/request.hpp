@@ -6,7 +6,7 @@
 // Each protocol: *_shape.hpp says what a body looks like, *_shape.cpp what must be there,
 // *_convert.cpp what it means. json_shape.hpp reads JSON into the shapes in one pass.
 //
-// Bounds: a body nests at most 127 deep; its lists take at most 32 times its size and 16 MiB,
+// Bounds: a body nests at most 127 deep; its lists take at most 20 times its size and 16 MiB,
 // schemas and arguments at most 48 MB. A body of any bytes gives a request or an error.
 //
 // Source: seed 000; recipe SPEC 3, 6, 7. Threads: pure functions.

@@ -18,13 +18,14 @@ class ResponsesConverter {
     request.answer.echo = responses_echo(body_, conversion_.tape);
     return read_model(body_.model, conversion_) && read_input() && reasoning_is_there() &&
            finish_tools() && read_format() && check_format_and_tools(has_format(), conversion_) &&
-           read_sampling() && (conversion_.compat() || refuse_what_is_not_done());
+           read_sampling() && check_ordinary_model(conversion_) &&
+           (conversion_.compat() || refuse_what_is_not_done());
   }
 
  private:
   bool read_input() {
     set_thinking(thinking_of(body_.reasoning.value.effort, conversion_.options.default_thinking),
-                 conversion_);
+                 choice().must_call() && !body_.tools.value.empty(), conversion_);
     if (!tools_.read(body_.tools.value)) return false;
     const auto& input = body_.input;
     auto& messages = conversion_.request.conversation.messages;
@@ -51,8 +52,8 @@ class ResponsesConverter {
 
   bool reasoning_is_there() {
     return !conversion_.options.reject_missing_reasoning ||
-           !lacks_reasoning(conversion_.request.conversation, !tools_.set().empty(),
-                            refuses_tools()) ||
+           !lacks_reasoning(conversion_.request.conversation,
+                            !tools_.set().empty() && !refuses_tools()) ||
            issues_.rule("The `reasoning_text` in the thinking mode must be passed back to the API.",
                         "input");
   }

@@ -65,7 +65,7 @@ class Items {
     const bool output =
         kind == ItemKind::kSearchOutput || (kind == ItemKind::kOutput && item.call_id.given());
     const bool call = kind == ItemKind::kCall || kind == ItemKind::kSearchCall;
-    if (unanswered_ > 0 && !output && (!call || answering_)) return no_output();
+    if (unanswered_ > 0 && !output && !call) return no_output();
     switch (kind) {
       case ItemKind::kMessage:
         return add_message(item);
@@ -119,8 +119,7 @@ class Items {
   bool add_call(const ResponsesItem& item, bool search) {
     const std::string_view id = item.call_id.value;
     if (id.empty()) return empty_id();
-    if (answering_) begin_group();
-    Message& turn = open_turn();
+    Message& turn = answering_ ? messages_[first_answer_ - 1] : open_turn();
     if (!calls_.try_emplace(id, Call{turn.calls.size(), group_}).second) {
       return issues_.rule("Duplicate 'call_id': " + std::string(id) + ".", path() + ".call_id");
     }
@@ -140,6 +139,7 @@ class Items {
       call.arguments = conversion_.tape.text(item.arguments.value.index);
     }
     turn.calls.push_back(std::move(call));
+    if (answering_) messages_.emplace_back();  // a call between the outputs belongs to its group
     ++unanswered_;
     return true;
   }
@@ -257,15 +257,15 @@ class Items {
         return issues_.rule(at + ": input_image must have image_url or file_id", at);
       }
     }
+    if (message.role == Role::kAssistant && !conversion_.is_v4()) {
+      return issues_.rule(path() + ": Image in assistant message is unsupported", at);
+    }
     ImageSource image;
     if (!read_image_url(part.image_url.value, part.detail.value, path(),
                         {"Unsupported image_url format"}, conversion_.version(), issues_, image)) {
       return false;
     }
-    if (message.role == Role::kAssistant && !conversion_.is_v4()) {
-      return issues_.rule(path() + ": Image in assistant message is unsupported", at);
-    }
-    message.parts.emplace_back(std::move(image));
+    message.parts.push_back(conversion_.image_part(std::move(image)));
     return true;
   }
 

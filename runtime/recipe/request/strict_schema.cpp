@@ -140,11 +140,6 @@ class StrictSchema {
   Index any_of_member(Index node) const {
     return tape_.find(node, "type") == kNone ? tape_.find(node, "anyOf") : kNone;
   }
-  bool optional(Index node, std::string_view name, JsonKind kind, std::string_view wanted) {
-    const Index value = member(node, name);
-    return value == kNone || tape_.kind(value) == kind || fail(unexpected(value, wanted));
-  }
-
   bool type_list(Index list) {
     return all(list, [&](std::string_view, Index each) {
       if (tape_.kind(each) != JsonKind::kString) {
@@ -175,60 +170,68 @@ class StrictSchema {
     if (!holds(kTypes, name)) {
       return fail("unknown variant `" + std::string(name) + "`, expected one of " + one_of(kTypes));
     }
-    if (!optional(node, "description", JsonKind::kString, "a string")) return false;
-    if (name == "object") return object_has_form(node);
-    if (name == "string") return string_has_form(node);
-    if (name == "number" || name == "integer") return number_has_form(node, name == "integer");
-    if (name != "array") return true;
-    const Index items = tape_.find(node, "items");
-    return items == kNone ? fail("missing field `items`") : has_form(items);
-  }
-
-  bool object_has_form(Index node) {
-    const Index more = member(node, "additionalProperties");
-    if (more != kNone && tape_.kind(more) != JsonKind::kTrue &&
-        tape_.kind(more) != JsonKind::kFalse) {
-      return fail(unexpected(more, "a boolean"));
-    }
-    if (!optional(node, "properties", JsonKind::kObject, "a map")) return false;
-    if (!strings_have_form(node, "required")) return false;
-    const Index properties = member(node, "properties");
-    return properties == kNone ||
-           all(properties, [&](std::string_view, Index each) { return has_form(each); });
-  }
-
-  bool strings_have_form(Index node, std::string_view name) {
-    const Index list = member(node, name);
-    if (list == kNone) return true;
-    if (tape_.kind(list) != JsonKind::kArray) return fail(unexpected(list, "a sequence"));
-    return all(list, [&](std::string_view, Index each) {
-      return tape_.kind(each) == JsonKind::kString || fail(unexpected(each, "a string"));
-    });
-  }
-
-  bool string_has_form(Index node) {
-    if (!optional(node, "pattern", JsonKind::kString, "a string") ||
-        !optional(node, "format", JsonKind::kString, "a string")) {
+    const Kind kind{name == "object", name == "array", name == "string",
+                    name == "number" || name == "integer", name == "integer"};
+    if (!all(node, [&](std::string_view key, Index value) {
+          return tape_.kind(value) == JsonKind::kNull || member_has_form(kind, key, value);
+        })) {
       return false;
     }
-    const Index format = member(node, "format");
-    if (format != kNone && !holds(kFormats, tape_.text(format))) {
-      return fail("unknown variant `" + std::string(tape_.text(format)) + "`, expected one of " +
-                  one_of(kFormats));
-    }
-    return strings_have_form(node, "enum");
+    return !kind.array || tape_.find(node, "items") != kNone || fail("missing field `items`");
   }
 
-  bool number_has_form(Index node, bool integer) {
-    for (const std::string_view name : kNumberMembers) {
-      const Index value = member(node, name);
-      if (value == kNone) continue;
-      const bool number = tape_.kind(value) == JsonKind::kNumber;
-      if (!number || (integer && !json_signed(tape_.text(value)))) {
-        return fail(unexpected(value, integer ? "i64" : "a JSON number"));
-      }
+  struct Kind {
+    bool object;
+    bool array;
+    bool string;
+    bool number;
+    bool integer;
+  };
+
+  /// Members in the order of the document, as the reference reads them.
+  bool member_has_form(const Kind& kind, std::string_view key, Index value) {
+    if (key == "description") return of_kind(value, JsonKind::kString, "a string");
+    if (kind.object) return object_member_has_form(key, value);
+    if (kind.array) return key != "items" || has_form(value);
+    if (kind.string) return string_member_has_form(key, value);
+    return !kind.number || !holds(kNumberMembers, key) || number_has_form(value, kind.integer);
+  }
+
+  bool of_kind(Index value, JsonKind kind, std::string_view wanted) {
+    return tape_.kind(value) == kind || fail(unexpected(value, wanted));
+  }
+
+  bool object_member_has_form(std::string_view key, Index value) {
+    if (key == "additionalProperties") {
+      return tape_.kind(value) == JsonKind::kTrue || of_kind(value, JsonKind::kFalse, "a boolean");
     }
-    return true;
+    if (key == "required") return strings_have_form(value);
+    if (key != "properties") return true;
+    return of_kind(value, JsonKind::kObject, "a map") &&
+           all(value, [&](std::string_view, Index each) { return has_form(each); });
+  }
+
+  bool strings_have_form(Index list) {
+    return of_kind(list, JsonKind::kArray, "a sequence") &&
+           all(list, [&](std::string_view, Index each) {
+             return of_kind(each, JsonKind::kString, "a string");
+           });
+  }
+
+  bool string_member_has_form(std::string_view key, Index value) {
+    if (key == "enum") return strings_have_form(value);
+    if (key == "pattern") return of_kind(value, JsonKind::kString, "a string");
+    if (key != "format") return true;
+    return of_kind(value, JsonKind::kString, "a string") &&
+           (holds(kFormats, tape_.text(value)) ||
+            fail("unknown variant `" + std::string(tape_.text(value)) + "`, expected one of " +
+                 one_of(kFormats)));
+  }
+
+  bool number_has_form(Index value, bool integer) {
+    const bool number = tape_.kind(value) == JsonKind::kNumber;
+    if (number && (!integer || json_signed(tape_.text(value)))) return true;
+    return fail(unexpected(value, integer ? "i64" : "a JSON number"));
   }
 
   bool object_keeps_rules(Index node, bool may_be_empty) {

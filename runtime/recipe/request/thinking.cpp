@@ -30,14 +30,17 @@ bool check_effort(const Field<std::string_view>& effort, std::string_view name, 
 }
 
 Thinking thinking_of(const Field<std::string_view>& effort, bool otherwise_on) {
-  if (!effort.given()) return {otherwise_on, Effort::kHigh};
-  return {effort.value != "none", effort_named(effort.value)};
+  if (!effort.given()) return {otherwise_on, Effort::kHigh, false};
+  return {effort.value != "none", effort_named(effort.value), true};
 }
 
 Thinking thinking_of(const Field<ThinkingBody>& thinking, const Field<std::string_view>& effort,
                      bool otherwise_on) {
   Thinking result = thinking_of(effort, otherwise_on);
-  if (thinking.given()) result.on = thinking.value.type.value != "disabled";
+  if (thinking.given()) {
+    result.on = thinking.value.type.value != "disabled";
+    result.asked = true;
+  }
   return result;
 }
 

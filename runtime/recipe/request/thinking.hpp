@@ -24,6 +24,7 @@ bool check_effort(const Field<std::string_view>& effort, std::string_view name, 
 struct Thinking {
   bool on = true;
   Effort effort = Effort::kHigh;
+  bool asked = false;  ///< the client said so, on or off
 };
 
 /// What an effort alone says: "none" turns thinking off. Requires: checked.

@@ -72,6 +72,9 @@ bool ToolSet::define(const DeclaredTool& tool, ToolDefinition& definition) {
     return !tool.parameters_required ||
            issues_.rule(about + "null is not of types \"boolean\", \"object\"", "tools");
   }
+  const bool empty =
+      tape_.kind(tool.parameters) == JsonKind::kObject && tape_.count(tool.parameters) == 0;
+  if (empty && !issues_.compat()) return true;  // the same as none
   if (const auto why = invalid_schema(tape_, tool.parameters)) {
     return issues_.rule(about + *why, "tools");
   }
@@ -86,10 +89,9 @@ bool ToolSet::define(const DeclaredTool& tool, ToolDefinition& definition) {
 }
 
 bool ToolSet::choose(const DeclaredChoice& choice, bool thinking, Conversation& conversation) {
-  const bool named = choice.kind == ChoiceKind::kNamed;
-  if ((!named && choice.kind != ChoiceKind::kRequired) || tools_.empty()) return true;
+  if (!choice.must_call() || tools_.empty()) return true;
   auto& tools = conversation.tools;
-  if (named) {
+  if (choice.kind == ChoiceKind::kNamed) {
     const auto wanted = std::find_if(tools.begin(), tools.end(), [&](const ToolDefinition& tool) {
       return tool.name == choice.name;
     });

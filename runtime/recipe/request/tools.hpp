@@ -32,6 +32,8 @@ enum class ChoiceKind : unsigned char { kNone, kAuto, kRequired, kNamed };
 struct DeclaredChoice {
   ChoiceKind kind = ChoiceKind::kAuto;
   std::string name;  ///< kNamed
+
+  bool must_call() const { return kind == ChoiceKind::kRequired || kind == ChoiceKind::kNamed; }
 };
 
 /// False after failing: a name is [a-zA-Z0-9_-]+. `path`: "tools[0].function.name".

@@ -1,0 +1,132 @@
+// Bodies that want to hurt: every one ends as a request or as a 400, soon.
+#include "runtime/recipe/text/json_tape.hpp"
+#include "tests/runtime/recipe/request/requests.hpp"
+
+namespace troupe::recipe {
+namespace {
+
+constexpr Protocol kProtocols[] = {Protocol::kChat, Protocol::kResponses, Protocol::kMessages};
+
+std::string repeated(const std::string& text, std::size_t count) {
+  std::string out;
+  out.reserve(text.size() * count);
+  for (std::size_t i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+void expect_no_json(const std::string& body) {
+  for (const Protocol protocol : kProtocols) {
+    for (const Compat compat : {Compat::kDefault, Compat::kDeepseek}) {
+      const RequestError error = test::refused(protocol, body, test::options(compat));
+      EXPECT_EQ(error.stage, RequestError::Stage::kParse) << body.substr(0, 60);
+      EXPECT_EQ(error.status, 400);
+      EXPECT_EQ(error.param, "");
+    }
+  }
+}
+
+TEST(RequestBounds, what_is_no_json_object_is_refused) {
+  const std::string chat = R"({"model":"plain","messages":[{"role":"user","content":"a"}]})";
+  for (const std::string& body :
+       {std::string(), std::string("x"), std::string("[]"), std::string("null"), std::string("5"),
+        std::string("{\"a\":1"), chat + "x", chat + std::string(1, '\0') + "{}",
+        std::string("{\"x\":\"\xFF\"}"), std::string("{\"x\":\"\\ud800\"}"),
+        std::string("{\"x\":\"\\udc00\"}"), std::string("{\"x\":\"a\nb\"}"),
+        std::string("{\"x\":\"a\x1A\"}"), std::string("{\"x\":1e400}"),
+        std::string("{\"x\":NaN}")}) {
+    expect_no_json(body);
+  }
+}
+
+TEST(RequestBounds, nesting_is_bounded_wherever_it_is) {
+  const std::string deep(1'000'000, '[');
+  expect_no_json("{\"a\":" + deep + "}");
+  expect_no_json("{\"messages\":" + deep);
+  expect_no_json("{\"tools\":[{\"function\":{\"parameters\":" + deep);
+  expect_no_json("{\"input\":" + repeated("{\"a\":", 200'000));
+}
+
+TEST(RequestBounds, lists_of_nothing_take_no_more_memory_than_is_said) {
+  const std::string nothings = "[{}" + repeated(",{}", 500'000) + "]";
+  for (const std::string field : {"messages", "tools", "input"}) {
+    const std::string body = "{\"model\":\"plain\",\"" + field + "\":" + nothings + "}";
+    for (const Protocol protocol : kProtocols) {
+      EXPECT_EQ(test::refused(protocol, body, test::options()).status, 400);
+    }
+  }
+}
+
+TEST(RequestBounds, schemas_are_bounded) {
+  const std::string body =
+      R"({"model":"DeepSeek-V4-Pro","messages":[{"role":"user","content":"a"}],"tools":[{"type":
+      "function","function":{"name":"f","parameters":{"type":"object","enum":[0)" +
+      repeated(",0", JsonTape::kNodesMax) + "]}}}]}";
+  const RequestError error = test::refused(Protocol::kChat, body, test::options());
+  EXPECT_EQ(error.code, "invalid_json");
+}
+
+TEST(RequestBounds, millions_of_keys_are_skipped) {
+  std::string body = R"({"model":"plain")";
+  for (int i = 0; i < 1'000'000; ++i) body += ",\"k" + std::to_string(i) + "\":0";
+  body += R"(,"messages":[{"role":"user","content":"a"}]})";
+  EXPECT_EQ(test::accepted(Protocol::kChat, body, test::options()).model, "plain");
+}
+
+TEST(RequestBounds, many_calls_take_no_quadratic_time) {
+  std::string calls;
+  std::string results;
+  for (int i = 0; i < 50'000; ++i) {
+    const std::string id = std::to_string(i);
+    calls += (i > 0 ? "," : "") + std::string(R"({"type":"function_call","name":"f","call_id":")") +
+             id + R"(","arguments":"{}"})";
+    results += R"(,{"type":"function_call_output","output":"","call_id":")" + id + "\"}";
+  }
+  const std::string body = R"({"model":"DeepSeek-V4.1-Flash","input":[)" + calls + results + "]}";
+  const ConversationRequest request = test::accepted(Protocol::kResponses, body, test::options());
+  EXPECT_EQ(request.conversation.messages.size(), 50'001u);
+}
+
+TEST(RequestBounds, equal_names_in_many_namespaces_take_no_quadratic_time) {
+  const std::string tool =
+      R"({"type":"namespace","name":"n","tools":[{"type":"function","name":"f"}]})";
+  const std::string body = R"({"model":"DeepSeek-V4.1-Flash","input":"x","tools":[)" + tool +
+                           repeated("," + tool, 50'000) + "]}";
+  const ConversationRequest request = test::accepted(Protocol::kResponses, body, test::options());
+  EXPECT_EQ(request.conversation.tools.back().name, "n::f_50000");
+}
+
+TEST(RequestBounds, text_is_kept_whatever_it_holds) {
+  const std::string text = R"(\u0000\u001f\"\\\/\b<|im_end|></think>\ud83d\ude00\u2028)";
+  const std::string body =
+      R"({"model":"plain","messages":[{"role":"user","content":")" + text + "\"}]}";
+  const ConversationRequest request = test::accepted(Protocol::kChat, body, test::options());
+  EXPECT_EQ(std::get<std::string>(request.conversation.messages[0].parts[0]),
+            std::string("\0\x1f\"\\/\b<|im_end|></think>😀\u2028", 31));
+}
+
+/// Cutting or changing one byte anywhere gives a request or an error, and the same one each time.
+TEST(RequestBounds, broken_bodies_are_answered_all_the_same) {
+  const std::string body =
+      R"({"model":"DeepSeek-V4.1-Flash","input":[{"role":"user","content":[{"type":"input_text",
+      "text":"\u00e9\ud83d\ude00"}]},{"type":"function_call","call_id":"1","name":"f","arguments":
+      "{}"},{"type":"function_call_output","call_id":"1","output":"o"}],"messages":[{"role":"user",
+      "content":"json"}],"tools":[{"type":"function","name":"f","function":{"name":"f","parameters":
+      {"type":"object","properties":{"a":{"type":"string"}}},"strict":true}}],"max_tokens":1e1})";
+  std::size_t accepted = 0;
+  for (std::size_t at = 0; at < body.size(); ++at) {
+    for (const std::string& broken :
+         {body.substr(0, at), body.substr(at), body.substr(0, at) + "\"" + body.substr(at + 1),
+          body.substr(0, at) + body.substr(at + 1)}) {
+      for (const Protocol protocol : kProtocols) {
+        const auto once = convert_request(protocol, broken, test::options());
+        const auto twice = convert_request(protocol, broken, test::options());
+        ASSERT_EQ(once.index(), twice.index());
+        accepted += once.index() == 0 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(accepted, 0u);
+}
+
+}  // namespace
+}  // namespace troupe::recipe
