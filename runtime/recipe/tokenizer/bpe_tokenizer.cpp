@@ -1,6 +1,6 @@
 #include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
 
-#include <unordered_map>
+#include <algorithm>
 #include <utility>
 
 #include "runtime/recipe/text/utf8.hpp"
@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-constexpr TokenId kNoToken(-1);
+constexpr TokenId kNoToken = WordTable::kNone;
 
 /// GPT-2's alphabet: printable Latin-1 bytes stand for themselves, the others, in order, are the
 /// characters from U+0100 on.
@@ -69,16 +69,15 @@ Status check_shape(const Vocabulary& vocabulary) {
 }  // namespace
 
 Status BpeTokenizer::add_merges(const Vocabulary& vocabulary, Parts& parts) {
-  std::unordered_map<std::string_view, TokenId> ids;
+  WordTable ids(vocabulary.tokens.size());  // by spelling
   for (std::size_t i = 0; i < vocabulary.tokens.size(); ++i) {
     const TokenKind kind = vocabulary.kinds[i];
     const bool text = kind == TokenKind::kNormal || kind == TokenKind::kUserDefined;
-    if (!text) continue;
-    ids.emplace(vocabulary.tokens[i], TokenId(static_cast<std::int32_t>(i)));
+    if (!text || vocabulary.tokens[i].empty()) continue;
+    ids.add(vocabulary.tokens[i], TokenId(static_cast<std::int32_t>(i)));
   }
   const auto id_of = [&](std::string_view spelling) {
-    const auto found = ids.find(spelling);
-    return found == ids.end() ? kNoToken : found->second;
+    return spelling.empty() ? kNoToken : ids.find(spelling);
   };
   const auto letters = byte_alphabet();
   for (unsigned byte = 0; byte < 256; ++byte) {
@@ -87,12 +86,14 @@ Status BpeTokenizer::add_merges(const Vocabulary& vocabulary, Parts& parts) {
     parts.byte_tokens[byte] = id_of(letter);
   }
   parts.merges.reserve(vocabulary.merges.size());
+  std::string joined;
   for (std::size_t i = 0; i < vocabulary.merges.size(); ++i) {
-    const std::string& merge = vocabulary.merges[i];
-    const std::size_t space = merge.find(' ', 1);
-    const std::string left = merge.substr(0, space);
-    const std::string right = space == std::string::npos ? "" : merge.substr(space + 1);
-    const BpeMerges::Merge ranked{id_of(left), id_of(right), id_of(left + right)};
+    const std::string_view merge = vocabulary.merges[i];
+    const std::size_t space = std::min(merge.find(' ', 1), merge.size());
+    const std::string_view left = merge.substr(0, space);
+    const std::string_view right = merge.substr(std::min(space + 1, merge.size()));
+    joined.assign(left).append(right);
+    const BpeMerges::Merge ranked{id_of(left), id_of(right), id_of(joined)};
     if (ranked.left == kNoToken || ranked.right == kNoToken || ranked.joined == kNoToken) {
       return Error{Code::kCorrupt, "merge " + std::to_string(i) + " (\"" + excerpt(merge, 64) +
                                        "\") names tokens that the vocabulary does not have"};

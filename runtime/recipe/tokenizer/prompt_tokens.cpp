@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "runtime/base/assert.hpp"
 #include "runtime/recipe/text/utf8.hpp"
@@ -88,12 +89,10 @@ std::vector<Job> deal_out(const Tokenizer& tokenizer, std::span<const Piece> pie
   return jobs;
 }
 
-std::vector<TokenId> joined(std::span<const Job> jobs) {
-  std::size_t count = 0;
-  for (const Job& job : jobs) count += job.ids.size();
-  std::vector<TokenId> ids;
-  ids.reserve(count);
-  for (const Job& job : jobs) ids.insert(ids.end(), job.ids.begin(), job.ids.end());
+/// The ids of all jobs in their order. Those of the first stay where they are.
+std::vector<TokenId> joined(std::span<Job> jobs) {
+  std::vector<TokenId> ids = std::move(jobs.front().ids);
+  for (const Job& job : jobs.subspan(1)) ids.insert(ids.end(), job.ids.begin(), job.ids.end());
   return ids;
 }
 
@@ -114,7 +113,10 @@ Result<std::vector<TokenId>> encode_prompt(const Tokenizer& tokenizer, const Ren
       std::max(job_bytes_min, bytes / (executor.threads * kJobsPerThread) + 1);
   std::vector<Job> jobs = deal_out(tokenizer, pieces, job_bytes);
   executor.run(jobs.size(), [&](std::size_t i) {
-    jobs[i].ids.reserve(job_bytes / kBytesPerToken + jobs[i].pieces.size());
+    // The first also takes in what the others made (joined()).
+    const std::size_t job_or_all =
+        i == 0 ? bytes + pieces.size() : job_bytes + jobs[i].pieces.size();
+    jobs[i].ids.reserve(job_or_all / kBytesPerToken);
     encode_pieces(tokenizer, jobs[i].pieces, jobs[i].ids);
   });
   return joined(jobs);

@@ -1,13 +1,13 @@
 // Any text through every pre-tokenizer family: encode never crashes, decode gives the text back,
-// and no control token comes out of plain text.
+// no control token comes out of plain text, and a text that is cut gives the ids of the whole.
 #include <algorithm>
 #include <array>
 #include <memory>
 
 #include "runtime/base/assert.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 #include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
 #include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
-#include "runtime/recipe/text/utf8.hpp"
 
 namespace {
 
@@ -32,14 +32,14 @@ troupe::Vocabulary vocabulary(std::string pre) {
   return out;
 }
 
-using Tokenizers = std::array<std::shared_ptr<const troupe::Tokenizer>, 5>;
+using Tokenizers = std::array<std::shared_ptr<const troupe::Tokenizer>, 6>;
 
 Tokenizers build_all() {
   const auto bpe = [](const char* pre) {
     return troupe::BpeTokenizer::build(vocabulary(pre)).value();
   };
-  return {bpe("gpt-2"), bpe("smollm"), bpe("llama-bpe"), bpe("qwen2"),
-          troupe::ByteTokenizer::build()};
+  return {bpe("gpt-2"), bpe("smollm"),      bpe("llama-bpe"),
+          bpe("qwen2"), bpe("deepseek-v3"), troupe::ByteTokenizer::build()};
 }
 
 }  // namespace
@@ -53,6 +53,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     TROUPE_ASSERT(std::none_of(plain.begin(), plain.end(),
                                [&](TokenId id) { return tokenizer->is_control(id); }),
                   "plain text holds no control tokens");
+    for (std::size_t from = 1; from < size; from += 7) {
+      const std::size_t cut = tokenizer->cut_after(text, from);
+      auto parts = tokenizer->encode(text.substr(0, cut));
+      tokenizer->encode_plain(text.substr(cut), parts);
+      TROUPE_ASSERT(parts == plain, "cutting a text does not change its ids");
+      if (from > 200) break;
+    }
     const auto special = tokenizer->encode(text, true);
     TROUPE_ASSERT(tokenizer->decode(special, true) == text, "special text round-trips");
   }
