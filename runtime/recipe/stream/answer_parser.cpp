@@ -33,7 +33,7 @@ AnswerParser::AnswerParser(const ParsingOptions& options, bool markup, DeltaSink
       stops_(options.stops, options.compat) {
   options_.stops.clear();
   enter(first_state(options));
-  skip_line_ends_ = !options.starts_in_tools && !is_continuation(options.initial);
+  skip_line_ends_ = markup && !options.starts_in_tools && !is_continuation(options.initial);
 }
 
 void AnswerParser::enter(State state) {

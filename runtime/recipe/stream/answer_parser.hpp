@@ -40,7 +40,7 @@ namespace troupe::recipe {
 class AnswerParser final : public PieceSink {
  public:
   /// `markup`: whether the model has control tokens at all; without, only stop strings and JSON
-  /// mode are looked for.
+  /// mode are looked for, and line ends at the beginning stay.
   AnswerParser(const ParsingOptions& options, bool markup, DeltaSink& sink);
 
   AnswerParser(const AnswerParser&) = delete;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/recipe/stream/answer_json.hpp"
 #include "runtime/recipe/stream/stream_processor.hpp"
 #include "runtime/recipe/text/json_reprint.hpp"
 #include "runtime/recipe/tokenizer/byte_tokenizer.hpp"

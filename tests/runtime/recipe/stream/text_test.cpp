@@ -133,7 +133,7 @@ TEST(StreamText, a_model_without_symbols_keeps_everything) {
   StreamProcessor processor(content(), {}, {.id = "i", .model = "m"}, ByteTokenizer::build(),
                             Delivery::kBody);
   EventList events;
-  const std::string text = "a\n\n<" + std::string(kDsml) + "tool_calls></think>\n";
+  const std::string text = "\na\n\n<" + std::string(kDsml) + "tool_calls></think>\n";
   for (const Chunk& chunk : bytes(text)) ASSERT_TRUE(processor.push(chunk, events).ok());
   ASSERT_TRUE(processor.finish(events).ok());
   EXPECT_EQ(said_by(processor.body()).content, text);

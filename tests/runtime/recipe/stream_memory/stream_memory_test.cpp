@@ -32,7 +32,13 @@ void release(void* memory) {
 void* operator new(std::size_t size) {
   return allocate(size);
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size);
+}
 void operator delete(void* memory) noexcept {
+  release(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
   release(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
