@@ -33,8 +33,8 @@ class Encoding {
  public:
   virtual ~Encoding() = default;
 
-  /// The prompt up to where the model goes on. kInvalid without messages; kUnsupported if this
-  /// format has no way to say what the conversation holds.
+  /// The prompt up to where the model goes on. kUnsupported if this format has no way to say what
+  /// the conversation holds, kInvalid if it needs messages and there are none (ChatML).
   virtual Result<RenderedPrompt> render(const Conversation& conversation) const = 0;
 };
 

@@ -1,7 +1,7 @@
 // DeepSeek V4. Beside what deepseek_turns.hpp says:
 //
 //   head  = [effort] system texts, by blank lines [tools section] [format section]
-//   turns = <User> user messages and tool results, by blank lines | <latest_reminder> text
+//   turns = <User> tool results, then user messages, by blank lines | <latest_reminder> text
 //           | assistant
 //
 // System messages are moved to the front, from wherever they are, and so do not part users; empty
@@ -53,26 +53,35 @@ class V4Writer {
       case Role::kTool:
         return write_user(message);
       case Role::kLatestReminder:
-        in_user_turn_ = false;
+        turn_ = Turn::kOther;
         turns_.out().special(kReminderToken);
         return write_parts(message);
       case Role::kAssistant:
-        in_user_turn_ = false;
+        turn_ = Turn::kOther;
         return turns_.write_assistant(message);
     }
   }
 
+  /// A user turn is results, then users: a result behind a user begins another one.
   void write_user(const Message& message) {
-    if (!std::exchange(in_user_turn_, true)) {
-      turns_.out().special(kUserToken);
-      user_turn_silent_ = true;
-    }
     const bool result = message.role == Role::kTool;
-    if (!result && is_silent(message)) return;
-    if (!std::exchange(user_turn_silent_, false)) turns_.out().text(kBlankLine);
-    if (result) turns_.out().text("<tool_result>");
+    if (turn_ == Turn::kOther || (result && turn_ == Turn::kUsers)) {
+      turns_.out().special(kUserToken);
+    } else if (turn_ == Turn::kResults) {
+      turns_.out().text(kBlankLine);
+    }
+    if (result) {
+      turn_ = Turn::kResults;
+      turns_.out().text("<tool_result>");
+      write_parts(message);
+      turns_.out().text("</tool_result>");
+      return;
+    }
+    if (turn_ != Turn::kUsers) silent_ = true;
+    turn_ = Turn::kUsers;
+    if (is_silent(message)) return;
+    if (!std::exchange(silent_, false)) turns_.out().text(kBlankLine);
     write_parts(message);
-    if (result) turns_.out().text("</tool_result>");
   }
 
   void write_parts(const Message& message) {
@@ -83,11 +92,13 @@ class V4Writer {
     }
   }
 
+  enum class Turn : unsigned char { kOther, kResults, kUsers };
+
   const PromptPack& pack_;
   const Conversation& conversation_;
   DeepseekTurns turns_;
-  bool in_user_turn_ = false;
-  bool user_turn_silent_ = true;
+  Turn turn_ = Turn::kOther;
+  bool silent_ = true;  // the users of this turn have said nothing so far
 };
 
 class V4 : public Encoding {
@@ -97,9 +108,6 @@ class V4 : public Encoding {
   }
 
   Result<RenderedPrompt> render(const Conversation& conversation) const override {
-    if (conversation.messages.empty()) {
-      return Error{Code::kInvalid, "a conversation needs at least one message"};
-    }
     return V4Writer(*pack_, conversation).write();
   }
 

@@ -38,9 +38,12 @@ class V41Writer {
 
  private:
   void write_head() {
-    const Message* first = &conversation_.messages.front();
-    if (first->role != Role::kSystem) first = nullptr;
-    const bool sections = conversation_.thinking || turns_.has_tools() ||
+    const auto& messages = conversation_.messages;
+    const bool begins = !messages.empty() && messages.front().role == Role::kSystem;
+    const Message* first = begins ? &messages.front() : nullptr;
+    // Effort alone makes no head where there is nothing to think about.
+    const bool effort = conversation_.thinking && !messages.empty();
+    const bool sections = effort || turns_.has_tools() ||
                           conversation_.format.kind == FormatKind::kJsonObject ||
                           conversation_.format.kind == FormatKind::kJsonSchema;
     if (first == nullptr && !sections) return;
@@ -123,9 +126,6 @@ class V41 : public Encoding {
   }
 
   Result<RenderedPrompt> render(const Conversation& conversation) const override {
-    if (conversation.messages.empty()) {
-      return Error{Code::kInvalid, "a conversation needs at least one message"};
-    }
     return V41Writer(*pack_, conversation).write();
   }
 

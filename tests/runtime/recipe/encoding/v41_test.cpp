@@ -129,9 +129,12 @@ TEST(V41, a_required_call_begins_the_tool_block) {
   EXPECT_NE(v41(c).find("{user}x{assistant}{/think}<{D}go>"), std::string::npos);
 }
 
-TEST(V41, needs_a_message) {
-  EXPECT_EQ(tiny_encoding(ModelVersion::kDeepseekV41)->render(talk({})).error().code,
-            Code::kInvalid);
+TEST(V41, renders_nothing_said) {
+  Conversation c = talk({});
+  c.thinking = true;
+  EXPECT_EQ(v41(c), "{bos}{assistant}{think}");  // no effort without messages
+  c.tools.push_back(tool("f"));
+  EXPECT_EQ(v41(c), "{bos}{system}(high)(tools {think}:" + schema_of("f") + "){assistant}{think}");
 }
 
 }  // namespace

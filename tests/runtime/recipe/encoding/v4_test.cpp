@@ -36,12 +36,24 @@ TEST(V4, merges_users_and_results_and_leaves_out_empty_users) {
   EXPECT_EQ(v4(talk({user(""), user("k"), user(""), assistant("y"), user("a"), user("")})),
             "{bos}{user}k{assistant}{/think}y{eos}{user}a{assistant}{/think}");
   EXPECT_EQ(v4(talk({user("")})), "{bos}{user}{assistant}{/think}");
-  EXPECT_EQ(v4(talk({result(""), user(""), user("k"), result("r")})),
-            "{bos}{user}<tool_result></tool_result>\n\nk\n\n<tool_result>r</tool_result>"
+  EXPECT_EQ(v4(talk({result(""), result("r"), user(""), user("k")})),
+            "{bos}{user}<tool_result></tool_result>\n\n<tool_result>r</tool_result>\n\nk"
             "{assistant}{/think}");
   Message parts = user("");
   parts.parts.emplace_back(std::string("z"));
   EXPECT_EQ(v4(talk({parts, user("y")})), "{bos}{user}\n\nz\n\ny{assistant}{/think}");
+}
+
+TEST(V4, users_behind_results_are_parted_from_them_even_if_they_say_nothing) {
+  const std::string result_text = "<tool_result>r</tool_result>";
+  for (const auto& silent : {std::vector{user("")}, std::vector{user(""), user("")}}) {
+    auto messages = silent;
+    messages.insert(messages.begin(), result("r"));
+    EXPECT_EQ(v4(talk(messages)), "{bos}{user}" + result_text + "\n\n{assistant}{/think}");
+  }
+  EXPECT_EQ(
+      v4(talk({user("a"), result("r"), user(""), result("r")})),
+      "{bos}{user}a{user}" + result_text + "\n\n{user}" + result_text + "{assistant}{/think}");
 }
 
 TEST(V4, keeps_every_reminder) {
@@ -166,9 +178,11 @@ TEST(V4, images_are_a_text) {
   EXPECT_TRUE(prompt.images.empty());
 }
 
-TEST(V4, needs_a_message) {
-  EXPECT_EQ(tiny_encoding(ModelVersion::kDeepseekV4)->render(talk({})).error().code,
-            Code::kInvalid);
+TEST(V4, renders_nothing_said) {
+  Conversation c = talk({});
+  EXPECT_EQ(v4(c), "{bos}{assistant}{/think}");
+  c.thinking = true;
+  EXPECT_EQ(v4(c), "{bos}(high){assistant}{think}");
 }
 
 }  // namespace
