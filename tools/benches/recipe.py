@@ -8,12 +8,13 @@ import os
 import pathlib
 import tempfile
 
+from tools.benches import recipe_stream
 from tools.benches.figure import Figure, Missing, from_rounds, from_values, run_json
 from tools.benches.recipe_text import chat_body, text
 
 PEER = "tools/benches/peer_recipe.py"
 LONG_BYTES, SEED = 430_000, 1
-REPEATS = {False: ("20", "5"), True: ("5", "2")}  # ours and the peer's, by --quick: about as long
+REPEATS = {False: "5", True: "2"}  # by --quick; the same for both, of these the best counts
 
 
 def run(bench):
@@ -22,7 +23,8 @@ def run(bench):
         body = pathlib.Path(folder) / "long.json"
         body.write_text(chat_body(text(LONG_BYTES, SEED)), encoding="utf-8")
         ours, peers, missing = rounds(bench, python, body)
-    return encode_figures(ours, peers, missing)
+    files = pulled("tokenizer.json"), pulled("prompt_pack.json")
+    return [*encode_figures(ours, peers, missing), *recipe_stream.figures(bench, python, *files)]
 
 
 def pulled(name):
@@ -37,17 +39,17 @@ def rounds(bench, python, body):
     """What each round measured, ours and the peer's, and why the peer did not, if so."""
     program = bench.program("bench_recipe_encode")
     tokenizer, pack = pulled("tokenizer.json"), pulled("prompt_pack.json")
-    own_repeats, peer_repeats = REPEATS[bench.quick]
+    repeats = REPEATS[bench.quick]
     ours, peers, missing = [], [], ""
     if python is None:
         missing = "the peers are not installed: --install-peers"
     for _ in range(1 if bench.quick else 3):
-        ours.append(run_json([program, tokenizer, pack, str(body), "--repeats", own_repeats]))
+        ours.append(run_json([program, tokenizer, pack, str(body), "--repeats", repeats]))
         if missing:
             continue
         try:
             peers.append(run_json([python, str(bench.root / PEER), "encode", tokenizer, str(body),
-                                   peer_repeats]))
+                                   repeats]))
             if peers[-1]["digest"] != ours[-1]["digest"]:
                 raise Missing(f"the ids differ: ours {ours[-1]}, the reference's {peers[-1]}")
         except Missing as failure:

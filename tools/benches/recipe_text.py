@@ -39,3 +39,13 @@ def chat_body(content):
     """A Chat request with one user message, thinking off."""
     return json.dumps({"model": "DeepSeek-V4-Pro", "thinking": {"type": "disabled"},
                        "messages": [{"role": "user", "content": content}]}, ensure_ascii=False)
+
+
+def tools_body():
+    """A small Chat request with one tool: 346 tokens."""
+    return json.dumps({
+        "model": "DeepSeek-V4-Pro",
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Tide?"}],
+        "tools": [{"type": "function", "function": {
+            "name": "tide", "description": "d",
+            "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}}]})
