@@ -1,5 +1,6 @@
 #include "runtime/recipe/request/chat_convert.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "runtime/recipe/request/chat_messages.hpp"
@@ -66,9 +67,17 @@ class ChatConverter {
     return !conversion_.options.reject_missing_reasoning || reasoning_is_there();
   }
 
+  /// The reference also refuses calls of the past.
   bool check_prefix_has_no_tools() {
     const Message* last = conversion_.last_message();
-    return last == nullptr || !last->prefix || (tools_.empty() && last->calls.empty()) ||
+    if (last == nullptr || !last->prefix) return true;
+    const auto& messages = conversion_.request.conversation.messages;
+    const bool calls =
+        conversion_.compat()
+            ? std::any_of(messages.begin(), messages.end(),
+                          [](const Message& message) { return !message.calls.empty(); })
+            : !last->calls.empty();
+    return (tools_.empty() && !calls) ||
            issues_.rule("Function call should not be used with prefix", "messages");
   }
 
@@ -87,11 +96,15 @@ class ChatConverter {
     if (body.type.value == "json_object") {
       conversation.format.kind = FormatKind::kJsonObject;
       conversion_.request.sampling.constraint = OutputConstraint{"json", ""};
-      return says_json(conversation) ||
-             issues_.rule(
-                 "Prompt must contain the word 'json' in some form to use 'response_format' of "
-                 "type 'json_object'.",
-                 "messages");
+      if (!says_json(conversation)) {
+        return issues_.rule(
+            "Prompt must contain the word 'json' in some form to use 'response_format' of type "
+            "'json_object'.",
+            "messages");
+      }
+      const Message* last = conversion_.last_message();
+      return last == nullptr || !last->prefix ||
+             issues_.rule("response_format json_object should not be used with prefix", "messages");
     }
     if (body.type.value == "regex") {
       conversation.format = {FormatKind::kRegex, std::string(body.regex.value)};

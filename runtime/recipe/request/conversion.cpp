@@ -123,11 +123,15 @@ bool set_json_schema(JsonTape::Index schema, bool strict, Conversion& conversion
 }
 
 bool check_format_and_tools(bool format_given, Conversion& conversion) {
-  if (!format_given || !conversion.compat()) return true;
+  if (!conversion.compat()) return true;
   const auto& tools = conversion.request.conversation.tools;
-  return std::none_of(tools.begin(), tools.end(),
-                      [](const ToolDefinition& tool) { return tool.strict.value_or(false); }) ||
-         conversion.issues.rule("response_format should not be used with tools");
+  const auto is_strict = [](const ToolDefinition& tool) { return tool.strict.value_or(false); };
+  if (std::none_of(tools.begin(), tools.end(), is_strict)) return true;
+  if (!std::all_of(tools.begin(), tools.end(), is_strict)) {
+    return conversion.issues.rule(
+        "Cannot use strict tool with non-strict tool in the same request");
+  }
+  return !format_given || conversion.issues.rule("response_format should not be used with tools");
 }
 
 bool says_json(const Conversation& conversation) {

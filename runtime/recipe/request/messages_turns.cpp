@@ -145,7 +145,8 @@ class Turns {
       return issues_.rule(block_path(index) + ": `tool_use` ids must be unique", param(index));
     }
     ToolCall call{std::string(block.id.value), std::string(block.name.value), {}};
-    conversion_.tape.print(block.input.value.index, kCompactJson, call.arguments);
+    // Spaced: it shows in prompts where the input is no object (SPEC 4, "argument values").
+    conversion_.tape.print(block.input.value.index, kPromptJsonV4, call.arguments);
     message.calls.push_back(std::move(call));
     return true;
   }

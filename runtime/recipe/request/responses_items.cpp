@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/recipe/request/images.hpp"
 
@@ -106,8 +107,9 @@ class Items {
 
   void add_reasoning(const ResponsesItem& item) {
     std::string text;
+    bool any = false;
     for (const auto& part : item.content.value.container) {
-      if (!text.empty()) text += '\n';
+      if (std::exchange(any, true)) text += '\n';
       text += part.value.text.value;
     }
     if (text.empty()) return;
