@@ -28,10 +28,10 @@ class ChatConverter {
   bool run() {
     conversion_.request.answer.protocol = Protocol::kChat;
     return read_model(body_.model, conversion_) && read_tools() && read_messages() &&
-           read_format_kind() && finish_tools() && check_prefix_has_no_tools() &&
-           read_stop_and_stream() && read_schema() &&
-           check_format_and_tools(body_.response_format.given(), conversion_) && read_sampling() &&
-           check_ordinary_model(conversion_) && (conversion_.compat() || read_extensions());
+           read_format_kind() && finish_tools() && check_prefix() && read_stop_and_stream() &&
+           read_schema() && check_format_and_tools(body_.response_format.given(), conversion_) &&
+           read_sampling() && check_ordinary_model(conversion_) &&
+           (conversion_.compat() || read_extensions());
   }
 
  private:
@@ -67,10 +67,13 @@ class ChatConverter {
     return !conversion_.options.reject_missing_reasoning || reasoning_is_there();
   }
 
-  /// The reference also refuses calls of the past.
-  bool check_prefix_has_no_tools() {
+  /// What a prefix excludes; for the reference that are also calls of the past.
+  bool check_prefix() {
     const Message* last = conversion_.last_message();
     if (last == nullptr || !last->prefix) return true;
+    if (conversion_.request.conversation.format.kind == FormatKind::kJsonObject) {
+      return issues_.rule("response_format json_object should not be used with prefix", "messages");
+    }
     const auto& messages = conversion_.request.conversation.messages;
     const bool calls =
         conversion_.compat()
@@ -102,9 +105,7 @@ class ChatConverter {
             "'json_object'.",
             "messages");
       }
-      const Message* last = conversion_.last_message();
-      return last == nullptr || !last->prefix ||
-             issues_.rule("response_format json_object should not be used with prefix", "messages");
+      return true;
     }
     if (body.type.value == "regex") {
       conversation.format = {FormatKind::kRegex, std::string(body.regex.value)};

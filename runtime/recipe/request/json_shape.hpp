@@ -238,7 +238,9 @@ class ShapeReader : public JsonEvents {
  public:
   /// `root` and `tape` outlive the reader. `list_bytes_max` bounds the memory of all lists.
   ShapeReader(Slot root, JsonTape& tape, std::size_t list_bytes_max)
-      : pending_(root), tape_(tape), list_bytes_left_(list_bytes_max) {}
+      : pending_(root), tape_(tape), list_bytes_left_(list_bytes_max) {
+    open_.reserve(16);
+  }
 
   bool null() override { return scalar(JsonKind::kNull, {}); }
   bool boolean(bool value) override {

@@ -93,6 +93,7 @@ class MessagesConverter {
 
   /// Default mode: an assistant's text at the end is the beginning of the answer.
   void continue_last_turn() {
+    if (conversion_.request.conversation.messages.empty()) return;
     Message& last = conversion_.request.conversation.messages.back();
     last.prefix = last.role == Role::kAssistant && last.calls.empty();
   }

@@ -30,80 +30,104 @@ enum class Want : unsigned char {
   kSchemaOrStringsMap,
 };
 
+/// In the order in which they are checked. kOlder: keywords of drafts before 2020-12.
+enum class Vocabulary : unsigned char { kCore, kApplicator, kValidation, kNotes, kOlder };
+constexpr unsigned kVocabularies = 5;
+
 struct Keyword {
   std::string_view name;
+  Vocabulary vocabulary;
   Want want;
 };
 
-/// By vocabulary, in the order in which they are checked.
-constexpr std::array kCore{
-    Keyword{"$id", Want::kString},         Keyword{"$schema", Want::kString},
-    Keyword{"$ref", Want::kString},        Keyword{"$anchor", Want::kString},
-    Keyword{"$dynamicRef", Want::kString}, Keyword{"$dynamicAnchor", Want::kString},
-    Keyword{"$vocabulary", Want::kObject}, Keyword{"$comment", Want::kString},
-    Keyword{"$defs", Want::kSchemaMap},
+constexpr auto kCore = Vocabulary::kCore;
+constexpr auto kApplicator = Vocabulary::kApplicator;
+constexpr auto kValidation = Vocabulary::kValidation;
+constexpr auto kNotes = Vocabulary::kNotes;
+constexpr auto kOlder = Vocabulary::kOlder;
+
+/// In order of their names.
+constexpr std::array kKeywords{
+    Keyword{"$anchor", kCore, Want::kString},
+    Keyword{"$comment", kCore, Want::kString},
+    Keyword{"$defs", kCore, Want::kSchemaMap},
+    Keyword{"$dynamicAnchor", kCore, Want::kString},
+    Keyword{"$dynamicRef", kCore, Want::kString},
+    Keyword{"$id", kCore, Want::kString},
+    Keyword{"$ref", kCore, Want::kString},
+    Keyword{"$schema", kCore, Want::kString},
+    Keyword{"$vocabulary", kCore, Want::kObject},
+    Keyword{"additionalProperties", kApplicator, Want::kSchema},
+    Keyword{"allOf", kApplicator, Want::kSchemaList},
+    Keyword{"anyOf", kApplicator, Want::kSchemaList},
+    Keyword{"contains", kApplicator, Want::kSchema},
+    Keyword{"contentEncoding", kNotes, Want::kString},
+    Keyword{"contentMediaType", kNotes, Want::kString},
+    Keyword{"contentSchema", kNotes, Want::kSchema},
+    Keyword{"definitions", kOlder, Want::kSchemaMap},
+    Keyword{"dependencies", kOlder, Want::kSchemaOrStringsMap},
+    Keyword{"dependentRequired", kValidation, Want::kStringsMap},
+    Keyword{"dependentSchemas", kApplicator, Want::kSchemaMap},
+    Keyword{"deprecated", kNotes, Want::kBoolean},
+    Keyword{"description", kNotes, Want::kString},
+    Keyword{"else", kApplicator, Want::kSchema},
+    Keyword{"enum", kValidation, Want::kArray},
+    Keyword{"examples", kNotes, Want::kArray},
+    Keyword{"exclusiveMaximum", kValidation, Want::kNumber},
+    Keyword{"exclusiveMinimum", kValidation, Want::kNumber},
+    Keyword{"format", kNotes, Want::kString},
+    Keyword{"if", kApplicator, Want::kSchema},
+    Keyword{"items", kApplicator, Want::kSchemaOrList},
+    Keyword{"maxContains", kValidation, Want::kCount},
+    Keyword{"maxItems", kValidation, Want::kCount},
+    Keyword{"maxLength", kValidation, Want::kCount},
+    Keyword{"maxProperties", kValidation, Want::kCount},
+    Keyword{"maximum", kValidation, Want::kNumber},
+    Keyword{"minContains", kValidation, Want::kCount},
+    Keyword{"minItems", kValidation, Want::kCount},
+    Keyword{"minLength", kValidation, Want::kCount},
+    Keyword{"minProperties", kValidation, Want::kCount},
+    Keyword{"minimum", kValidation, Want::kNumber},
+    Keyword{"multipleOf", kValidation, Want::kPositive},
+    Keyword{"not", kApplicator, Want::kSchema},
+    Keyword{"oneOf", kApplicator, Want::kSchemaList},
+    Keyword{"pattern", kValidation, Want::kString},
+    Keyword{"patternProperties", kApplicator, Want::kSchemaMap},
+    Keyword{"prefixItems", kApplicator, Want::kSchemaList},
+    Keyword{"properties", kApplicator, Want::kSchemaMap},
+    Keyword{"propertyNames", kApplicator, Want::kSchema},
+    Keyword{"readOnly", kNotes, Want::kBoolean},
+    Keyword{"required", kValidation, Want::kStrings},
+    Keyword{"then", kApplicator, Want::kSchema},
+    Keyword{"title", kNotes, Want::kString},
+    Keyword{"type", kValidation, Want::kTypes},
+    Keyword{"unevaluatedItems", kApplicator, Want::kSchema},
+    Keyword{"unevaluatedProperties", kApplicator, Want::kSchema},
+    Keyword{"uniqueItems", kValidation, Want::kBoolean},
+    Keyword{"writeOnly", kNotes, Want::kBoolean},
 };
-constexpr std::array kApplicators{
-    Keyword{"prefixItems", Want::kSchemaList},
-    Keyword{"items", Want::kSchemaOrList},
-    Keyword{"contains", Want::kSchema},
-    Keyword{"additionalProperties", Want::kSchema},
-    Keyword{"properties", Want::kSchemaMap},
-    Keyword{"patternProperties", Want::kSchemaMap},
-    Keyword{"dependentSchemas", Want::kSchemaMap},
-    Keyword{"propertyNames", Want::kSchema},
-    Keyword{"if", Want::kSchema},
-    Keyword{"then", Want::kSchema},
-    Keyword{"else", Want::kSchema},
-    Keyword{"allOf", Want::kSchemaList},
-    Keyword{"anyOf", Want::kSchemaList},
-    Keyword{"oneOf", Want::kSchemaList},
-    Keyword{"not", Want::kSchema},
-    Keyword{"unevaluatedItems", Want::kSchema},
-    Keyword{"unevaluatedProperties", Want::kSchema},
-};
-constexpr std::array kValidation{
-    Keyword{"type", Want::kTypes},
-    Keyword{"enum", Want::kArray},
-    Keyword{"multipleOf", Want::kPositive},
-    Keyword{"maximum", Want::kNumber},
-    Keyword{"exclusiveMaximum", Want::kNumber},
-    Keyword{"minimum", Want::kNumber},
-    Keyword{"exclusiveMinimum", Want::kNumber},
-    Keyword{"maxLength", Want::kCount},
-    Keyword{"minLength", Want::kCount},
-    Keyword{"pattern", Want::kString},
-    Keyword{"maxItems", Want::kCount},
-    Keyword{"minItems", Want::kCount},
-    Keyword{"uniqueItems", Want::kBoolean},
-    Keyword{"maxContains", Want::kCount},
-    Keyword{"minContains", Want::kCount},
-    Keyword{"maxProperties", Want::kCount},
-    Keyword{"minProperties", Want::kCount},
-    Keyword{"required", Want::kStrings},
-    Keyword{"dependentRequired", Want::kStringsMap},
-};
-constexpr std::array kNotes{
-    Keyword{"title", Want::kString},
-    Keyword{"description", Want::kString},
-    Keyword{"deprecated", Want::kBoolean},
-    Keyword{"readOnly", Want::kBoolean},
-    Keyword{"writeOnly", Want::kBoolean},
-    Keyword{"examples", Want::kArray},
-    Keyword{"format", Want::kString},
-    Keyword{"contentEncoding", Want::kString},
-    Keyword{"contentMediaType", Want::kString},
-    Keyword{"contentSchema", Want::kSchema},
-};
-constexpr std::array kOlder{
-    Keyword{"definitions", Want::kSchemaMap},
-    Keyword{"dependencies", Want::kSchemaOrStringsMap},
-};
+
+constexpr bool by_name(const Keyword& a, const Keyword& b) {
+  return a.name < b.name;
+}
+static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end(), by_name));
+
+const Keyword* keyword_named(std::string_view name) {
+  const auto found = std::lower_bound(
+      kKeywords.begin(), kKeywords.end(), name,
+      [](const Keyword& keyword, std::string_view wanted) { return keyword.name < wanted; });
+  return found != kKeywords.end() && found->name == name ? &*found : nullptr;
+}
 
 constexpr std::array<std::string_view, 7> kTypeNames{"array",  "boolean", "integer", "null",
                                                      "number", "object",  "string"};
 
 class Validity {
+  struct Found {
+    const Keyword* keyword;
+    Index value;
+  };
+
  public:
   Validity(const JsonTape& tape, Index root) : tape_(tape), root_(root) {
     const Index draft = tape.find(root, "$schema");
@@ -113,7 +137,7 @@ class Validity {
   }
 
   std::optional<std::string> run() {
-    if (check_schema(root_) && check_draft()) check_refs(root_);
+    if (check_schema(root_) && check_draft() && has_refs_) check_refs(root_);
     return error_;
   }
 
@@ -144,19 +168,23 @@ class Validity {
     const JsonKind kind = tape_.kind(schema);
     if (kind == JsonKind::kTrue || kind == JsonKind::kFalse) return true;
     if (kind != JsonKind::kObject) return fail(schema, R"( is not of types "boolean", "object")");
-    return check_vocabulary(schema, kCore) && check_vocabulary(schema, kApplicators) &&
-           check_vocabulary(schema, kValidation) && check_vocabulary(schema, kNotes) &&
-           check_vocabulary(schema, kOlder);
-  }
-
-  template <class Vocabulary>
-  bool check_vocabulary(Index schema, const Vocabulary& vocabulary) {
-    return all(schema, [&](std::string_view key, Index value) {
-      for (const Keyword& keyword : vocabulary) {
-        if (keyword.name == key) return check(value, keyword.want);
-      }
-      return true;
+    const std::size_t first = found_.size();
+    tape_.each(schema, [&](std::string_view key, Index value) {
+      const Keyword* keyword = keyword_named(key);
+      if (keyword != nullptr) found_.push_back({keyword, value});
+      has_refs_ = has_refs_ || key == "$ref";
     });
+    const std::size_t last = found_.size();
+    bool right = true;
+    for (unsigned v = 0; v < kVocabularies; ++v) {
+      for (std::size_t i = first; i < last && right; ++i) {
+        const Found found = found_[i];
+        const bool due = found.keyword->vocabulary == static_cast<Vocabulary>(v);
+        right = !due || check(found.value, found.keyword->want);
+      }
+    }
+    found_.resize(first);
+    return right;
   }
 
   bool check(Index value, Want want) {
@@ -330,6 +358,8 @@ class Validity {
   const Index root_;
   std::string_view draft_;
   bool lists_of_items_ = false;
+  bool has_refs_ = false;
+  std::vector<Found> found_;  // keywords of the schemas that are being checked, outer ones first
   std::optional<std::string> error_;
 };
 

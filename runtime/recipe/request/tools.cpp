@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <vector>
 
+#include "runtime/recipe/request/conversion.hpp"
 #include "runtime/recipe/request/schema_validity.hpp"
 #include "runtime/recipe/request/strict_schema.hpp"
 
@@ -84,9 +86,23 @@ bool ToolSet::define(const DeclaredTool& tool, ToolDefinition& definition) {
                         "tools");
   }
   definition.parameters.clear();
+  definition.parameters.reserve(256);
   tape_.print(tool.parameters, kCompactJson, definition.parameters);
   return true;
 }
+
+namespace {
+
+/// Messages load no tool but this one; those that have nothing else to say are left out.
+void load_only(std::string_view name, std::vector<Message>& messages) {
+  std::erase_if(messages, [&](Message& message) {
+    const bool loaded = !message.loaded_tools.empty();
+    std::erase_if(message.loaded_tools, [&](const std::string& each) { return each != name; });
+    return loaded && message.loaded_tools.empty() && is_empty_text(message);
+  });
+}
+
+}  // namespace
 
 bool ToolSet::choose(const DeclaredChoice& choice, bool thinking, Conversation& conversation) {
   if (!choice.must_call() || tools_.empty()) return true;
@@ -103,6 +119,7 @@ bool ToolSet::choose(const DeclaredChoice& choice, bool thinking, Conversation& 
     ToolDefinition only = std::move(*wanted);
     tools.clear();
     tools.push_back(std::move(only));
+    load_only(tools.front().name, conversation.messages);
   }
   if (thinking) {
     return issues_.rule("Thinking mode does not support this tool_choice", "tool_choice");
@@ -117,6 +134,7 @@ bool ToolSet::finish(const DeclaredChoice& choice, bool thinking, Conversation& 
     return true;
   }
   std::unordered_set<std::string_view> names;
+  conversation.tools.reserve(tools_.size());
   for (const DeclaredTool& tool : tools_) {
     if (!names.insert(tool.name).second) {
       return issues_.rule("Tool names must be unique.", "tools");
@@ -130,6 +148,12 @@ OutputConstraint tool_constraint(const Conversation& conversation) {
   const bool required = conversation.tool_choice == ToolChoice::kRequired;
   OutputConstraint constraint{required ? "tool_call_required" : "tool_call", "["};
   std::string& out = constraint.schema;
+  std::size_t bytes = 2;
+  for (const ToolDefinition& tool : conversation.tools) {
+    bytes += 128 + tool.name.size() + (tool.description ? tool.description->size() : 0) +
+             tool.parameters.size();
+  }
+  out.reserve(bytes);
   for (const ToolDefinition& tool : conversation.tools) {
     if (out.size() > 1) out += ',';
     out += R"({"type":"function","function":{"name":)";

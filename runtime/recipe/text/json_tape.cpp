@@ -1,6 +1,7 @@
 #include "runtime/recipe/text/json_tape.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace troupe {
@@ -21,27 +22,39 @@ void append_escape(std::string& out, char c) {
   out += kHex[byte & 0xF];
 }
 
-bool needs_escape(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+constexpr std::array<bool, 256> escapes() {
+  std::array<bool, 256> needed{};
+  for (std::size_t c = 0; c < 0x20; ++c) needed[c] = true;
+  needed['"'] = needed['\\'] = true;
+  return needed;
+}
+
+/// Bytes at the start that stand in a JSON string as they are.
+std::size_t plain_prefix(std::string_view text) {
+  static constexpr auto kEscapes = escapes();
+  std::size_t at = 0;
+  while (at < text.size() && !kEscapes[static_cast<unsigned char>(text[at])]) ++at;
+  return at;
 }
 
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
-  while (!text.empty()) {
-    const auto stop = std::find_if(text.begin(), text.end(), needs_escape);
-    const auto plain = static_cast<std::size_t>(stop - text.begin());
+  while (true) {
+    const std::size_t plain = plain_prefix(text);
     out.append(text.substr(0, plain));
-    if (stop == text.end()) break;
-    append_escape(out, *stop);
+    if (plain == text.size()) break;
+    append_escape(out, text[plain]);
     text.remove_prefix(plain + 1);
   }
   out += '"';
 }
 
 bool JsonTape::add(JsonKind kind, std::string_view text) {
+  constexpr std::size_t kNodesFirst = 128;  // a few tools
   if (full()) return false;
+  if (nodes_.capacity() == 0) nodes_.reserve(kNodesFirst);
   nodes_.push_back({std::exchange(key_, {}), text, next() + 1, kNone, kind, false});
   return true;
 }

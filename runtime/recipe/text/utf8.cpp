@@ -43,6 +43,28 @@ std::size_t printable_prefix(std::string_view text) {
   return at;
 }
 
+/// Bytes at the start, whole characters, that are of three bytes: most of what is not ASCII.
+std::size_t three_byte_prefix(std::string_view text) {
+  std::size_t at = 0;
+  for (; at + 3 <= text.size(); at += 3) {
+    const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[at + i]); };
+    if ((byte(0) & 0xF0) != 0xE0 || (byte(1) & 0xC0) != 0x80 || (byte(2) & 0xC0) != 0x80) break;
+    // Neither overlong (E0 80..9F) nor a surrogate (ED A0..BF).
+    if ((byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xED && byte(1) >= 0xA0)) break;
+  }
+  return at;
+}
+
+/// Where a text stops being what both prefixes can pass.
+std::size_t skip_common(std::string_view text, std::size_t at) {
+  while (true) {
+    const std::size_t before = at;
+    at += printable_prefix(text.substr(at));
+    at += three_byte_prefix(text.substr(at));
+    if (at == before) return at;
+  }
+}
+
 }  // namespace
 
 Utf8Char first_char(std::string_view text) {
@@ -66,7 +88,7 @@ Utf8Char first_char(std::string_view text) {
 bool is_valid_utf8(std::string_view text) {
   std::size_t at = 0;
   while (true) {
-    at += printable_prefix(text.substr(at));
+    at = skip_common(text, at);
     if (at >= text.size()) return true;
     const Utf8Char next = first_char(text.substr(at));
     if (next.state != Utf8State::kValid) return false;
@@ -77,7 +99,7 @@ bool is_valid_utf8(std::string_view text) {
 std::optional<std::size_t> find_non_text(std::string_view text) {
   std::size_t at = 0;
   while (true) {
-    at += printable_prefix(text.substr(at));
+    at = skip_common(text, at);
     if (at >= text.size()) return std::nullopt;
     const Utf8Char next = first_char(text.substr(at));
     const bool control =

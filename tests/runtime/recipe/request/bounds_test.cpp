@@ -2,7 +2,7 @@
 #include "runtime/recipe/text/json_tape.hpp"
 #include "tests/runtime/recipe/request/requests.hpp"
 
-namespace troupe::recipe {
+namespace troupe::recipe::bounds_test {
 namespace {
 
 constexpr Protocol kProtocols[] = {Protocol::kChat, Protocol::kResponses, Protocol::kMessages};
@@ -65,9 +65,9 @@ TEST(RequestBounds, schemas_are_bounded) {
   EXPECT_EQ(error.code, "invalid_json");
 }
 
-TEST(RequestBounds, millions_of_keys_are_skipped) {
+TEST(RequestBounds, a_great_many_keys_are_skipped) {
   std::string body = R"({"model":"plain")";
-  for (int i = 0; i < 1'000'000; ++i) body += ",\"k" + std::to_string(i) + "\":0";
+  for (int i = 0; i < 300'000; ++i) body += ",\"k" + std::to_string(i) + "\":0";
   body += R"(,"messages":[{"role":"user","content":"a"}]})";
   EXPECT_EQ(test::accepted(Protocol::kChat, body, test::options()).model, "plain");
 }
@@ -75,7 +75,7 @@ TEST(RequestBounds, millions_of_keys_are_skipped) {
 TEST(RequestBounds, many_calls_take_no_quadratic_time) {
   std::string calls;
   std::string results;
-  for (int i = 0; i < 50'000; ++i) {
+  for (int i = 0; i < 20'000; ++i) {
     const std::string id = std::to_string(i);
     calls += (i > 0 ? "," : "") + std::string(R"({"type":"function_call","name":"f","call_id":")") +
              id + R"(","arguments":"{}"})";
@@ -83,16 +83,16 @@ TEST(RequestBounds, many_calls_take_no_quadratic_time) {
   }
   const std::string body = R"({"model":"DeepSeek-V4.1-Flash","input":[)" + calls + results + "]}";
   const ConversationRequest request = test::accepted(Protocol::kResponses, body, test::options());
-  EXPECT_EQ(request.conversation.messages.size(), 50'001u);
+  EXPECT_EQ(request.conversation.messages.size(), 20'001u);
 }
 
 TEST(RequestBounds, equal_names_in_many_namespaces_take_no_quadratic_time) {
   const std::string tool =
       R"({"type":"namespace","name":"n","tools":[{"type":"function","name":"f"}]})";
   const std::string body = R"({"model":"DeepSeek-V4.1-Flash","input":"x","tools":[)" + tool +
-                           repeated("," + tool, 50'000) + "]}";
+                           repeated("," + tool, 20'000) + "]}";
   const ConversationRequest request = test::accepted(Protocol::kResponses, body, test::options());
-  EXPECT_EQ(request.conversation.tools.back().name, "n::f_50000");
+  EXPECT_EQ(request.conversation.tools.back().name, "n::f_20000");
 }
 
 TEST(RequestBounds, text_is_kept_whatever_it_holds) {
@@ -129,4 +129,4 @@ TEST(RequestBounds, broken_bodies_are_answered_all_the_same) {
 }
 
 }  // namespace
-}  // namespace troupe::recipe
+}  // namespace troupe::recipe::bounds_test

@@ -1,6 +1,6 @@
 #include "tests/runtime/recipe/request/requests.hpp"
 
-namespace troupe::recipe {
+namespace troupe::recipe::chat_test {
 namespace {
 
 using test::kPlain;
@@ -283,4 +283,4 @@ TEST(ChatRequest, messages_repeat_little_of_the_input) {
 }
 
 }  // namespace
-}  // namespace troupe::recipe
+}  // namespace troupe::recipe::chat_test

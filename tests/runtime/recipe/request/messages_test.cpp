@@ -1,7 +1,7 @@
 #include "runtime/recipe/request/error_body.hpp"
 #include "tests/runtime/recipe/request/requests.hpp"
 
-namespace troupe::recipe {
+namespace troupe::recipe::messages_test {
 namespace {
 
 using test::kPlain;
@@ -193,4 +193,4 @@ TEST(MaxTokens, are_lowered_to_the_room_or_refused) {
 }
 
 }  // namespace
-}  // namespace troupe::recipe
+}  // namespace troupe::recipe::messages_test

@@ -1,7 +1,7 @@
 #include "runtime/recipe/text/json_tape.hpp"
 #include "tests/runtime/recipe/request/requests.hpp"
 
-namespace troupe::recipe {
+namespace troupe::recipe::responses_test {
 namespace {
 
 using test::kPlain;
@@ -42,7 +42,8 @@ TEST(ResponsesRequest, a_text_or_instructions_are_enough) {
 
 TEST(ResponsesRequest, developers_are_systems_except_for_v4) {
   const std::string list = items(R"({"role":"developer","content":"d"},{"type":"message",
-      "role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_text","text":"b"}]})");
+      "role":"user","content":[{"type":"input_text","text":"a"},
+      {"type":"input_text","text":"b"}]})");
   EXPECT_EQ(summary(accepted(list).conversation), "s:d u:a+b");
   EXPECT_EQ(summary(accepted(list, kV4).conversation), "u:d u:a+b");
 }
@@ -173,4 +174,4 @@ TEST(ResponsesRequest, what_is_not_done_is_refused_by_name_not_ignored) {
 }
 
 }  // namespace
-}  // namespace troupe::recipe
+}  // namespace troupe::recipe::responses_test

@@ -3,7 +3,7 @@
 #include "runtime/recipe/request/schema_validity.hpp"
 #include "runtime/recipe/request/strict_schema.hpp"
 
-namespace troupe::recipe {
+namespace troupe::recipe::schema_test {
 namespace {
 
 std::string invalid(const std::string& json) {
@@ -92,4 +92,4 @@ TEST(StrictSchema, faults_are_told) {
 }
 
 }  // namespace
-}  // namespace troupe::recipe
+}  // namespace troupe::recipe::schema_test

@@ -3,7 +3,7 @@
 #include "runtime/recipe/encoding/prompt_pack.hpp"
 #include "runtime/recipe/request/error_body.hpp"
 
-namespace troupe::recipe {
+namespace troupe::recipe::vectors_test {
 namespace {
 
 using test::Vector;
@@ -168,4 +168,4 @@ TEST(RequestVectors, limits_are_resolved_as_by_the_reference) {
 }
 
 }  // namespace
-}  // namespace troupe::recipe
+}  // namespace troupe::recipe::vectors_test
