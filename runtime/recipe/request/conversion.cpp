@@ -163,23 +163,27 @@ bool lacks_reasoning(const Conversation& conversation, bool has_tools) {
 
 bool check_ordinary_model(Conversion& conversion) {
   if (conversion.compat() || conversion.version() != ModelVersion::kChatml) return true;
+  struct Names {
+    const char* format;
+    const char* messages;
+  };
+  static constexpr Names kNames[] = {{"response_format.type", "messages"},
+                                     {"text.format.type", "input"},
+                                     {"output_config.format", "messages"}};
+  const Names& names = kNames[static_cast<unsigned>(conversion.request.answer.protocol)];
   constexpr std::string_view kWhy = "this model's format has no way to say it";
   const Conversation& conversation = conversion.request.conversation;
   Issues& issues = conversion.issues;
-  const bool chat = conversion.request.answer.protocol == Protocol::kChat;
   if (!conversation.tools.empty()) return issues.unsupported("tools", kWhy);
-  if (conversation.format.kind != FormatKind::kText) {
-    return issues.unsupported(chat ? "response_format.type" : "text.format.type", kWhy);
-  }
+  if (conversation.format.kind != FormatKind::kText) return issues.unsupported(names.format, kWhy);
   for (const Message& message : conversation.messages) {
     const bool text = std::all_of(message.parts.begin(), message.parts.end(), [](const Part& part) {
       return std::holds_alternative<std::string>(part);
     });
     const bool known = message.role != Role::kTool && message.role != Role::kLatestReminder;
     if (known && text && message.calls.empty()) continue;
-    return issues.unsupported(
-        chat || conversion.request.answer.protocol == Protocol::kMessages ? "messages" : "input",
-        "this model takes text only, no images, tool calls or results");
+    return issues.unsupported(names.messages,
+                              "this model takes text only, no images, tool calls or results");
   }
   return true;
 }
