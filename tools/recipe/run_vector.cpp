@@ -1,8 +1,11 @@
 #include "tools/recipe/run_vector.hpp"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <variant>
 
+#include "runtime/base/digest.hpp"
 #include "runtime/recipe/request/error_body.hpp"
 #include "runtime/recipe/request/request.hpp"
 #include "runtime/recipe/tokenizer/prompt_tokens.hpp"
@@ -33,6 +36,15 @@ std::string list_of(const List& list, Print print) {
 
 std::string ids_json(const std::vector<TokenId>& ids) {
   return list_of(ids, [](std::string& out, TokenId id) { out += std::to_string(id.value); });
+}
+
+/// Pins ids where they are not to be written down: 16 hex digits of runtime/base/digest.hpp.
+std::string digest_of(const std::vector<TokenId>& ids) {
+  Digest digest;
+  for (const TokenId id : ids) digest.add(static_cast<std::uint64_t>(id.value));
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016" PRIx64, digest.value());
+  return digits;
 }
 
 std::string ranges_json(const std::vector<recipe::ByteRange>& ranges) {
@@ -73,6 +85,7 @@ Result<VectorResult> run_request(const Vector& vector, RecipeLab& lab, bool with
     TROUPE_TRY_ASSIGN(const auto ids,
                       recipe::encode_prompt(*tokenizer, prompt, lab.options().threads));
     result.emplace_back("token_ids", ids_json(ids));
+    result.emplace_back("token_ids_digest", json_text(digest_of(ids)));
   }
   result.emplace_back("image_sources", image_sources_json(prompt));
   result.emplace_back("converted", converted_json(request));

@@ -1,6 +1,7 @@
 // Runs one vector: what the library makes of its input, in the members of the vectors' "expect".
 //
-//   encode, error  prompt, special_ranges_bytes, token_ids, image_sources, converted
+//   encode, error  prompt, special_ranges_bytes, token_ids, token_ids_digest, image_sources,
+//                  converted
 //                  or, if the request is refused: stage, status, message, body; and if the model's
 //                  prompt format cannot say it: stage "render", message
 //   limits         max_tokens, or the refusal

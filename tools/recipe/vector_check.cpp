@@ -48,7 +48,10 @@ std::optional<JsonDifference> compare(const Vector& vector, const VectorResult& 
 }
 
 bool wants_ids(const Vector& vector) {
-  return vector.tape().find(vector.expect(), "token_ids") != JsonTape::kNone;
+  const auto wants = [&](std::string_view name) {
+    return vector.tape().find(vector.expect(), name) != JsonTape::kNone;
+  };
+  return wants("token_ids") || wants("token_ids_digest");
 }
 
 }  // namespace

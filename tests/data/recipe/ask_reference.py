@@ -2,9 +2,10 @@
 
   python3 ask_reference.py V4_TOKENIZER V41_TOKENIZER < inputs.jsonl > vectors.jsonl
 
-A line of input is a vector without "expect" (docs/recipe.md, "Vectors"). Needs the package
-deepseek-recipe 0.2.0 and the tokenizers that `troupe model pull deepseek-v4` and `deepseek-v4.1`
-fetch. Prompts are left out: they hold boiler-plate that is not ours; their token ids pin them.
+A line of input is a vector without "expect" (docs/recipe.md, "Vectors"); all kinds but streams.
+Needs the package deepseek-recipe 0.2.0 and the tokenizers that `troupe model pull deepseek-v4` and
+`deepseek-v4.1` fetch. Prompts hold boiler-plate that is not ours: a digest of their token ids pins
+them; with --prompts they are there in full, to look at.
 """
 
 import json
@@ -12,13 +13,11 @@ import sys
 
 import deepseek_recipe as reference
 
+# Of runtime/base/digest.hpp.
+DIGEST_MULTIPLIER = 0x9e3779b97f4a7c15
+DIGEST_ODD = DIGEST_START = 0xbb67ae8584caa73b
 REQUESTS = {"chat": reference.ChatCompletionRequest, "responses": reference.ResponsesRequest,
             "messages": reference.MessagesRequest}
-RESPONSES = {"chat": reference.ChatCompletionResponse, "responses": reference.ResponsesResponse,
-             "messages": reference.MessagesResponse}
-REASONS = {"stop": reference.InferenceFinishReason.Stop,
-           "length": reference.InferenceFinishReason.Length,
-           "content_filter": reference.InferenceFinishReason.ContentFilter}
 
 
 def name_of(value):
@@ -55,6 +54,15 @@ def converted_of(request):
         "stop_sequences": list(parsing.stop_sequences)}
 
 
+def digest_of(ids):
+    """runtime/base/digest.hpp over the ids."""
+    state, mask = DIGEST_START, 2**64 - 1
+    for word in ids:
+        product = (state ^ word) * DIGEST_MULTIPLIER
+        state = (product ^ product >> 64 ^ word * DIGEST_ODD) & mask
+    return f"{state:016x}"
+
+
 def image_of(source):
     kind = "url" if isinstance(source, reference.UrlImageSource) else "data_url"
     return {"kind": kind, "detail": source.detail, "path": source.path}
@@ -87,8 +95,6 @@ class Reference:
             body = json.loads(error.body)
             return {"stage": "convert", "status": error.status_code,
                     "message": body["error"]["message"], "body": body}
-        if vector["kind"] == "stream":
-            return self.stream(vector, converted)
         return self.prompt(converted)
 
     def prompt(self, converted):
@@ -98,7 +104,10 @@ class Reference:
         expect = {"prompt": text} if self.with_prompts else {}
         expect["special_ranges_bytes"] = [[len(text[:a].encode()), len(text[:b].encode())]
                                           for a, b in rendered.special_ranges]
-        expect["token_ids"] = list(self.encodings[version].encode(converted.conversation))
+        ids = self.encodings[version].encode(converted.conversation)
+        expect["token_ids_digest"] = digest_of(ids)
+        if self.with_prompts:
+            expect["token_ids"] = list(ids)
         expect["image_sources"] = [image_of(source) for source in rendered.image_sources]
         expect["converted"] = converted_of(converted)
         return expect

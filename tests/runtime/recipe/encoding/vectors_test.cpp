@@ -38,14 +38,27 @@ std::uint64_t run_vectors(const std::string& path) {
   return count;
 }
 
-TEST(EncodingVectors, every_prompt_is_the_reference_s) {
-  for (const char* model : {"deepseek-v4", "deepseek-v4.1"}) {
-    TROUPE_NEEDS_FILE(test::deepseek_tokenizer_path(model));
-    TROUPE_NEEDS_FILE(test::deepseek_pack_path(model));
+class EncodingVectors : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* model : {"deepseek-v4", "deepseek-v4.1"}) {
+      TROUPE_NEEDS_FILE(test::deepseek_tokenizer_path(model));
+      TROUPE_NEEDS_FILE(test::deepseek_pack_path(model));
+    }
   }
+};
+
+TEST_F(EncodingVectors, every_prompt_is_the_reference_s) {
   const std::string path = test::shared_path("recipe/vectors/encode.jsonl");
   TROUPE_NEEDS_FILE(path);
   EXPECT_GE(run_vectors(path), 646u);
+}
+
+// tests/data/recipe: made-up requests, answered by ask_reference.py there.
+TEST_F(EncodingVectors, our_own_agree_with_the_reference) {
+  EXPECT_GE(
+      run_vectors(test::environment_or("TROUPE_SOURCE", ".") + "/tests/data/recipe/vectors.jsonl"),
+      100u);
 }
 
 }  // namespace
