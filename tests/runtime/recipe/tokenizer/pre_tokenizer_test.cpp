@@ -58,6 +58,34 @@ TEST(PreTokenizer, qwen2_takes_one_digit) {
   EXPECT_EQ(words("qwen2", "a 12\r\n"), "a| |1|2|\r\n");
 }
 
+// These rows are what HF tokenizers gives for DeepSeek's file.
+TEST(PreTokenizer, deepseek_takes_numbers_and_ideographs_out_first) {
+  EXPECT_EQ(words("deepseek-v3", "12345a ½²③Ⅷ6"), "123|45|a| |½²③|Ⅷ6");
+  EXPECT_EQ(words("deepseek-v3", "カ・ナ\n中文x 字"), "カ|・|ナ|\n|中文|x| |字");
+  EXPECT_EQ(words("deepseek-v3", "中 文  字\n 1"), "中| |文|  |字|\n| |1");
+  EXPECT_EQ(words("deepseek-v3", "  12"), "  |12");
+}
+
+TEST(PreTokenizer, deepseek_joins_signs_letters_and_line_ends_in_its_own_way) {
+  EXPECT_EQ(words("deepseek-v3", "Hello, it's (fine).\n\n  x"),
+            "Hello|,| it|'s| (|fine|).\n\n| | x");
+  EXPECT_EQ(words("deepseek-v3", "don't;\r\n\r\n  {\"k\": 1}"),
+            "don|'t|;\r\n\r\n| | {\"|k|\":| |1|}");
+  EXPECT_EQ(words("deepseek-v3", "a\u0301b !\u0301c"), "a\u0301b| !|\u0301c");
+  EXPECT_EQ(words("deepseek-v3", "'été"), "'|été");
+  EXPECT_EQ(words("deepseek-v3",
+                  "\x01\x01 a\x01"
+                  "b"),
+            "\x01\x01| a|\x01"
+            "b");
+}
+
+TEST(PreTokenizer, characters_of_unicode_16_are_known) {
+  EXPECT_EQ(words("deepseek-v3", "a \U0001FAE9"), "a| \U0001FAE9");  // a new emoji is a sign
+  EXPECT_EQ(words("deepseek-v3", "a\u1C89"), "a\u1C89");             // a new letter
+  EXPECT_EQ(words("deepseek-v3", "a \U0001FAF9\u0378"), "a| \U0001FAF9|\u0378");
+}
+
 TEST(PreTokenizer, bytes_that_are_no_character_are_neither_letter_nor_space) {
   EXPECT_EQ(words("gpt-2", "a\xFF\xC3 b"), "a|\xFF\xC3| b");
   EXPECT_EQ(words("llama-bpe", "\xF0\x9F"), "\xF0\x9F");
@@ -76,7 +104,7 @@ TEST(PreTokenizer, words_cover_random_bytes) {
     std::string text(1 + rng.below(40), '\0');
     for (char& c : text)
       c = rng.chance(0.5) ? " \n1a'"[rng.below(5)] : static_cast<char>(rng.next());
-    for (const auto name : {"gpt-2", "smollm", "llama-bpe", "qwen2"}) {
+    for (const auto name : {"gpt-2", "smollm", "llama-bpe", "qwen2", "deepseek-v3"}) {
       EXPECT_NE(words(name, text), "bad length");
     }
   }

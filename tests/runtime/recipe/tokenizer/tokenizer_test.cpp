@@ -63,6 +63,13 @@ TEST(Tokenizer, control_tokens_come_only_when_asked_for) {
   EXPECT_EQ(numbers(small()->encode("b<s>b", true)), (std::vector<int>{'b', 262, 'b'}));
   EXPECT_EQ(numbers(small()->encode("<s>x<s", true)), (std::vector<int>{263, '<', 's'}));
   EXPECT_EQ(numbers(small()->encode("<think>")), (std::vector<int>{264}));
+  // User-defined tokens are text for llama.cpp; prompts are encoded without them all the same.
+  std::vector<TokenId> plain;
+  small()->encode_plain("<think>", plain);
+  EXPECT_EQ(numbers(plain), (std::vector<int>{'<', 't', 'h', 'i', 'n', 'k', '>'}));
+  EXPECT_TRUE(small()->is_added(TokenId(264)));
+  EXPECT_FALSE(small()->is_added(TokenId(261)));
+  EXPECT_FALSE(small()->is_added(TokenId(-1)));
 }
 
 TEST(Tokenizer, segments_join_text_and_never_parse_it) {
@@ -77,7 +84,7 @@ TEST(Tokenizer, segments_join_text_and_never_parse_it) {
 
 TEST(Tokenizer, any_bytes_round_trip) {
   Rng rng(11);
-  for (const auto* pre : {"gpt-2", "smollm", "llama-bpe", "qwen2"}) {
+  for (const auto* pre : {"gpt-2", "smollm", "llama-bpe", "qwen2", "deepseek-v3"}) {
     const auto tokenizer = BpeTokenizer::build(small_vocabulary(pre)).value();
     for (int round = 0; round < 500; ++round) {
       std::string text(rng.below(100), '\0');
