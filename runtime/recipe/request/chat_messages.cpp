@@ -103,7 +103,11 @@ class ChatMessages {
     if (conversion_.compat() && !body.content.given() && calls.value.empty()) {
       return issues_.rule("Invalid assistant message: content or tool_calls must be set");
     }
-    if (body.reasoning_content.given()) message.reasoning = body.reasoning_content.value;
+    if (body.reasoning_content.given()) {
+      message.reasoning = body.reasoning_content.value;
+    } else if (!conversion_.compat() && body.reasoning.given()) {
+      message.reasoning = body.reasoning.value;
+    }
     message.prefix = body.prefix.given() && body.prefix.value;
     message.calls.reserve(calls.value.size());
     for (const auto& call : calls.value) {

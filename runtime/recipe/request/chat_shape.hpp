@@ -59,6 +59,7 @@ struct ChatMessageBody {
   Field<ChatContent> content;
   Text name;
   Text reasoning_content;
+  Text reasoning;  ///< the same by another name, in the default mode
   Field<bool> prefix;
   Field<List<ChatCall>> tool_calls;
   Text tool_call_id;
@@ -67,6 +68,7 @@ struct ChatMessageBody {
                  member("content", &ChatMessageBody::content),
                  member("name", &ChatMessageBody::name),
                  member("reasoning_content", &ChatMessageBody::reasoning_content),
+                 member("reasoning", &ChatMessageBody::reasoning),
                  member("prefix", &ChatMessageBody::prefix),
                  member("tool_calls", &ChatMessageBody::tool_calls),
                  member("tool_call_id", &ChatMessageBody::tool_call_id)};

@@ -38,6 +38,20 @@ std::string messages(const std::string& list) {
   return "\"messages\":[" + list + "]";
 }
 
+// Case reasoning-05: some clients send back what others call reasoning_content.
+TEST(ChatRequest, takes_reasoning_of_the_history_by_either_name) {
+  const auto reasoning = [](const std::string& fields, Compat compat) {
+    const auto list =
+        messages(R"({"role":"user","content":"x"},{"role":"assistant","content":"a")" + fields +
+                 R"(},{"role":"user","content":"y"})");
+    return accepted(list, kV4, compat).conversation.messages[1].reasoning;
+  };
+  EXPECT_EQ(reasoning(R"(,"reasoning":"r")", Compat::kDefault), "r");
+  EXPECT_EQ(reasoning(R"(,"reasoning_content":"c","reasoning":"r")", Compat::kDefault), "c");
+  EXPECT_NE(reasoning(R"(,"reasoning":"r")", Compat::kDeepseek), "r");
+  EXPECT_NE(reasoning(R"(,"reasoning":{"effort":1})", Compat::kDefault), "r");
+}
+
 TEST(ChatRequest, reads_every_field) {
   const ConversationRequest request = accepted(with(R"(
       "stream":true,"stream_options":{"include_usage":true},"max_tokens":5,
