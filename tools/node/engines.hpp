@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/recipe/recipe_preparer.hpp"
 #include "actors/node/node_core.hpp"
+#include "actors/recipe/recipe_preparer.hpp"
 #include "runtime/device/device.hpp"
 #include "tools/config/node_config.hpp"
 
