@@ -91,6 +91,7 @@ struct ParsingOptions {
   Compat compat = Compat::kDefault;
   bool tools = false;            ///< tool markup is parsed; else it is text
   bool starts_in_tools = false;  ///< the prompt ends inside the tool block
+  bool one_call = false;         ///< kDefault: the answer ends behind its first tool call
   bool json = false;             ///< JSON mode
   InitialStage initial = InitialStage::kReasoning;
   std::vector<std::string> stops;  ///< none is empty

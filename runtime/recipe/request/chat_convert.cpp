@@ -181,11 +181,9 @@ class ChatConverter {
 
   bool read_extensions() {
     if (!refuse_what_is_not_done()) return false;
-    if (body_.parallel_tool_calls.given() && !body_.parallel_tool_calls.value &&
-        !conversion_.request.conversation.tools.empty()) {
-      return issues_.unsupported("parallel_tool_calls", "a model may call several tools");
-    }
     ConversationRequest& request = conversion_.request;
+    request.parsing.one_call =
+        body_.parallel_tool_calls.given() && !body_.parallel_tool_calls.value;
     request.sampling.clamp_tokens = !conversion_.options.reject_tokens_over_room;
     request.sampling.ignore_eos = body_.ignore_eos.given() && body_.ignore_eos.value;
     if (body_.user.given() && conversion_.tape.kind(body_.user.value.index) == JsonKind::kString) {

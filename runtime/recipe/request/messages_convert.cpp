@@ -138,11 +138,7 @@ class MessagesConverter {
         return issues_.unsupported(std::string(name), "this server has no tools of its own");
       }
     }
-    if (body_.tool_choice.value.disable_parallel_tool_use.value &&
-        !request.conversation.tools.empty()) {
-      return issues_.unsupported("tool_choice.disable_parallel_tool_use",
-                                 "a model may call several tools");
-    }
+    request.parsing.one_call = body_.tool_choice.value.disable_parallel_tool_use.value;
     return read_top_k();
   }
 

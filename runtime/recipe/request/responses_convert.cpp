@@ -120,7 +120,6 @@ class ResponsesConverter {
         {"prompt", &body_.prompt},
         {"background", &body_.background},
         {"truncation", &body_.truncation},
-        {"parallel_tool_calls", &body_.parallel_tool_calls},
     };
     for (const auto& [name, field] : refused) {
       if (!field->given()) continue;
@@ -128,14 +127,11 @@ class ResponsesConverter {
       const JsonKind kind = conversion_.tape.kind(value);
       if (name == "background" && kind == JsonKind::kFalse) continue;
       if (name == "truncation" && conversion_.tape.text(value) == "disabled") continue;
-      if (name == "parallel_tool_calls" &&
-          (kind == JsonKind::kTrue || conversion_.request.conversation.tools.empty())) {
-        continue;
-      }
-      return issues_.unsupported(std::string(name),
-                                 "this server keeps no state, and a model "
-                                 "may call several tools");
+      return issues_.unsupported(std::string(name), "this server keeps no state");
     }
+    const auto& parallel = body_.parallel_tool_calls;
+    conversion_.request.parsing.one_call =
+        parallel.given() && conversion_.tape.kind(parallel.value.index) == JsonKind::kFalse;
     return true;
   }
 

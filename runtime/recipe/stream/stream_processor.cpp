@@ -56,6 +56,7 @@ StreamProcessor::StreamProcessor(const ParsingOptions& parsing, const AnswerOpti
                                  Delivery delivery)
     : compat_(parsing.compat),
       thinking_(answer.thinking),
+      one_call_(parsing.one_call && parsing.compat == Compat::kDefault),
       delivery_(delivery),
       random_(identity.seed),
       text_(std::move(tokenizer), parsing.compat),
@@ -83,7 +84,7 @@ Status StreamProcessor::push(const Chunk& chunk, EventSink& sink) {
     end(std::get<FinishChunk>(chunk).reason);
   }
   send_merged();
-  if (state_ != State::kFinished && parser_.stop()) end({});
+  if (state_ != State::kFinished && (parser_.stop() || had_call_)) end({});
   return ok_status();
 }
 
@@ -133,6 +134,8 @@ void StreamProcessor::piece(const Piece& piece) {
 }
 
 void StreamProcessor::delta(const Delta& delta) {
+  if (had_call_) return;
+  had_call_ = one_call_ && delta.kind == DeltaKind::kCallDone;
   if (delta.kind == DeltaKind::kCall) {
     send_merged();
     Delta call = delta;
@@ -180,7 +183,8 @@ void StreamProcessor::end(std::optional<EngineFinish> reason) {
   if (state_ == State::kIdle) start({});
   count_reasoning();
   const AnswerEnd how = answer_end(reason);
-  Outcome outcome{.end = how, .call_cut = strict() && parser_.call_open(), .usage = usage_};
+  Outcome outcome{
+      .end = how, .call_cut = strict() && !had_call_ && parser_.call_open(), .usage = usage_};
   if (how == AnswerEnd::kStopString) outcome.stop = *parser_.stop();
   send_merged();
   state_ = State::kFinished;
@@ -188,6 +192,7 @@ void StreamProcessor::end(std::optional<EngineFinish> reason) {
 }
 
 AnswerEnd StreamProcessor::answer_end(std::optional<EngineFinish> reason) const {
+  if (had_call_) return AnswerEnd::kToolCalls;
   if (parser_.stop()) return AnswerEnd::kStopString;
   if (!reason && !strict()) return AnswerEnd::kStop;  // calls or not
   switch (reason.value_or(EngineFinish::kStop)) {

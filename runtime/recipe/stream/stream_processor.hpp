@@ -17,7 +17,9 @@
 //      end of the reasoning; kDeepseek encodes the reasoning text anew.
 //   5. kDefault: what one push adds to a text is one delta, however many tokens brought it (with
 //      log-probabilities: one a token).
-//   6. kDefault: a call that its end cut is never reported as finished: the answer ends with
+//   6. kDefault, ParsingOptions::one_call: nothing follows the first complete call, and its push
+//      ends the answer.
+//   7. kDefault: a call that its end cut is never reported as finished: the answer ends with
 //      `length`, also if the model itself stopped in the middle of it.
 //
 // Memory: under 2 KB for an idle Chat or Messages answer without stop strings. Steady state: no
@@ -80,6 +82,8 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
 
   Compat compat_;
   bool thinking_;
+  bool one_call_;
+  bool had_call_ = false;  // one_call: it is complete, all else is dropped
   Delivery delivery_;
   State state_ = State::kIdle;
   bool has_reasoning_ = false;

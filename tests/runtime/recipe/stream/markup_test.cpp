@@ -183,6 +183,25 @@ TEST(Markup, a_second_block_counts_and_text_behind_a_block_does_not) {
   EXPECT_EQ(said.content, "");
 }
 
+TEST(Markup, one_call_ends_the_answer_behind_it) {
+  ParsingOptions options = content_with_tools();
+  options.one_call = true;
+  const auto ids = tokens_of("well\n" + block(call("f", parameter("a", "v")) + call("g")) + "bye");
+  for (const std::size_t size : {std::size_t{1}, std::size_t{9}, ids.size()}) {
+    const Said said = said_by(body_of(options, chunks_of(ids, size)));
+    EXPECT_EQ(said.calls, (Calls{{"f", R"({"a": "v"})"}})) << size;
+    EXPECT_EQ(said.content, "well") << size;
+    EXPECT_EQ(said.end, "tool_calls") << size;
+  }
+  StreamProcessor processor(options, {}, {.id = "i", .model = "m"}, tiny_tokenizer());
+  EventList events;
+  for (const Chunk& chunk : chunks_of(ids, 1)) {
+    if (processor.finished()) break;
+    ASSERT_TRUE(processor.push(chunk, events).ok());
+  }
+  EXPECT_TRUE(processor.finished()) << "what the model goes on to say is not waited for";
+}
+
 TEST(Markup, forgotten_closing_tags_are_made_up_for) {
   EXPECT_EQ(say(markup("<Dtool_calls>\n<Dinvoke name=\"f\">\n<Dinvoke name=\"g\">\n"
                        "<Dparameter name=\"a\" string=\"true\">v</Dtool_calls>"),
