@@ -117,6 +117,8 @@ function(troupe_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${TROUPE_TEST_OPTIONS})
+  # Most of a test's compile time is what it includes; a few files at a time share that.
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
   troupe_use_pch(${name} troupe_pch_test)
   add_dependencies(troupe_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
