@@ -112,6 +112,12 @@ Result<Prepared> RecipePreparer::prepare(const HttpArrived& arrived, RequestId i
   }
   const auto rendered = model->encoding->render(request.conversation);
   if (!rendered.ok()) return refusal(about("messages", rendered.error().message));
+  if (!rendered->images.empty() && !model->takes_images) {
+    std::string path = rendered->images.front().path;
+    path.erase(0, path.starts_with('.') ? 1 : 0);  // the reference's paths may begin with one
+    return refusal(
+        about(std::move(path), "the model that is served here sees no images; leave them out"));
+  }
   TROUPE_TRY_ASSIGN(auto prompt, recipe::encode_prompt(*model->tokenizer, *rendered, threads_));
   const auto room = recipe::resolve_max_tokens(request, prompt.size(), model->context);
   if (const auto* error = std::get_if<recipe::RequestError>(&room)) return refusal(*error);

@@ -28,6 +28,7 @@ struct ServedModel {
   recipe::ModelVersion version = recipe::ModelVersion::kChatml;
   std::uint32_t context = 0;                                 ///< tokens of prompt and answer
   std::shared_ptr<const recipe::PromptPack> pack = nullptr;  ///< DeepSeek's formats have one
+  bool takes_images = false;  ///< else a request with an image is refused
 };
 
 class RecipePreparer final : public RequestPreparer {

@@ -44,6 +44,10 @@ void StreamTableCore::take_tokens(Row& row, const RowTokens& tokens, Context& co
     return fail(row, Code::kLost, "tokens were lost between the rank and the gateway", context,
                 out);
   }
+  if (!tokens.logprobs.empty() && tokens.logprobs.size() != tokens.tokens.size()) {
+    return fail(row, Code::kCorrupt, "a rank sent log-probabilities that fit no tokens", context,
+                out);
+  }
   if (tokens.finish == Finish::kFailed) return fail(row, tokens.code, tokens.error, context, out);
   observe_tokens(row, tokens.tokens.size(), context, out);
   std::string bytes;

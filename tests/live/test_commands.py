@@ -1,5 +1,6 @@
 """Each subcommand of `troupe` does its work on a real node, and failures say what to do."""
 
+import http.client
 import json
 import os
 import re
@@ -163,6 +164,24 @@ class ClientTest(CommandTest):
         self.assertEqual((node["state"], node["roles"], node["actors"]), ("up", "gateway,rank", 5))
         self.assertIn("script/NAME", node["about"])
 
+    def cancel_answer(self, path, prefix):
+        """Ends a stream of another protocol by the id that its client sees."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.node.port, timeout=60)
+        self.addCleanup(connection.close)
+        turn = [{"role": "user", "content": "hi"}]
+        body = {"model": "script/stall", "stream": True, "max_tokens": 100, "messages": turn}
+        if path == "responses":
+            body = {"model": "script/stall", "stream": True, "input": turn}
+        connection.request("POST", f"/v1/{path}", json.dumps(body),
+                           {"content-type": "application/json"})
+        response = connection.getresponse()
+        first = json.loads(next(events(response)))
+        id = first["response" if path == "responses" else "message"]["id"]
+        self.assertTrue(id.startswith(prefix), id)
+        self.assertEqual(json.loads(self.admin("cancel", id)), {"status": "cancelling"})
+        self.assertTrue(any("by an operator" in data for data in events(response)))
+        self.node.wait_idle(2)
+
     def test_admin_cancel(self):
         for way in ("id", "number", "actor"):
             connection, response, id = self.open_stream()
@@ -175,6 +194,9 @@ class ClientTest(CommandTest):
             self.assertEqual(text, "Then nothing comes")
             self.assertEqual((reason["code"], done), ("cancelled", False))
             self.node.wait_idle(2)
+        for path, prefix in (("responses", "resp_"), ("messages", "msg_")):
+            with self.subTest(path=path):
+                self.cancel_answer(path, prefix)
         for unknown, words in (("nonsense", "chatcmpl-"), (id, "may have ended"), ("7", "may have")):
             said = self.fail_with(2, "admin", "--url", f"http://127.0.0.1:{self.node.admin_port}",
                                   "cancel", unknown)

@@ -143,7 +143,8 @@ void add_admin_command(cli::Command& program) {
   nodes.run([flags] { return print_table(*flags, "/admin/nodes", format_nodes); });
 
   cli::Command cancel = admin.command("cancel", "End a request; its client gets an error");
-  cancel.option("REQUEST", flags->id, "Its chatcmpl- id, its number, or the id of `ps`").required();
+  cancel.option("REQUEST", flags->id, "The id of its answer, its number, or the id of `ps`")
+      .required();
   cancel.run(
       [flags] { return print_call(*flags, "POST", "/admin/requests/" + flags->id + "/cancel"); });
 

@@ -50,11 +50,14 @@ std::string hex_id(const ActorRef& ref) {
 constexpr const char* kCancelling = R"({"status":"cancelling"})";
 constexpr const char* kByOperator = "by an operator";
 
-/// From a number, or the id that clients see: chatcmpl- and 16 hexadecimal digits.
+/// From a number, or the id that clients see: its protocol's prefix and 16 hexadecimal digits.
 std::optional<RequestId> request_id_of(std::string_view text) {
-  constexpr std::string_view kPrefix = "chatcmpl-";
-  const bool hex = text.starts_with(kPrefix);
-  if (hex) text.remove_prefix(kPrefix.size());
+  bool hex = false;
+  for (const std::string_view prefix : {"chatcmpl-", "resp_", "msg_"}) {
+    if (hex || !text.starts_with(prefix)) continue;
+    hex = true;
+    text.remove_prefix(prefix.size());
+  }
   std::uint64_t id = 0;
   const char* const last = text.data() + text.size();
   const auto [end, problem] = std::from_chars(text.data(), last, id, hex ? 16 : 10);
@@ -234,9 +237,10 @@ void AdminServer::cancel(http::SessionId session, const std::string& text) {
   const auto id = request_id_of(text);
   if (!id) {
     return server_->respond(
-        session, error_answer(404, "not_found",
-                              "no request is called " + text +
-                                  "; name its chatcmpl- id, its number, or the id of `ps`"));
+        session,
+        error_answer(404, "not_found",
+                     "no request is called " + text +
+                         "; name its chatcmpl-, resp_ or msg_ id, its number, or the id of `ps`"));
   }
   if (!gateway) {
     return server_->respond(

@@ -4,7 +4,7 @@
 //   GET  /admin/actors/ID         one actor: counters and what it says of itself (waits up to 1 s)
 //   GET  /admin/nodes             this node and the nodes it is linked with
 //   POST /admin/requests/ID/cancel  202: it ends; 404: nothing of that name is under way. ID: its
-//                                 chatcmpl- id, its number, or the id of its actor
+//                                 chatcmpl-, resp_ or msg_ id, its number, or its actor's id
 //   POST /admin/drain             the node refuses new requests, finishes the running ones, ends
 //   GET  /metrics                 as on the HTTP port, which a node without a gateway does not have
 //

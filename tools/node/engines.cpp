@@ -90,6 +90,7 @@ Result<ServedModel> scripted_model(config::ScriptedRecipe kind) {
     return served;
   }
   const bool v4 = kind == config::ScriptedRecipe::kDeepseekV4;
+  served.takes_images = true;  // a script plays on whatever it is shown
   served.version = v4 ? recipe::ModelVersion::kDeepseekV4 : recipe::ModelVersion::kDeepseekV41;
   const std::string name = v4 ? "deepseek-v4" : "deepseek-v4.1";
   TROUPE_TRY_ASSIGN(const std::string tokenizer, model_path(name));

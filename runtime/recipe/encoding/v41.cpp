@@ -9,7 +9,8 @@
 // something to say in it. System messages stay where they are. Every user message counts, empty
 // ones too; of reminders in a row the first counts (SPEC 4, a quirk that the model was trained on).
 // Each image is one token, joined as a text would be. Deferred tools are shown where they load.
-#include <algorithm>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "runtime/base/assert.hpp"
@@ -19,14 +20,29 @@
 namespace troupe::recipe {
 namespace {
 
+/// Far above any context: a million tokens are about 5 MB.
+constexpr std::size_t kLoadedBytesMax = 64 << 20;
+
 constexpr Dialect kDialectV41{" calls", " invoke", " parameter", "\n", kPromptJsonV41};
+
+std::size_t schema_bytes(const ToolDefinition& tool) {
+  return tool.parameters.size() + (tool.description ? tool.description->size() : 0);
+}
 
 class V41Writer {
  public:
   V41Writer(const PromptPack& pack, const Conversation& conversation)
-      : pack_(pack), conversation_(conversation), turns_(kDialectV41, pack, conversation) {}
+      : pack_(pack), conversation_(conversation), turns_(kDialectV41, pack, conversation) {
+    for (const ToolDefinition& tool : conversation.tools) by_name_.try_emplace(tool.name, &tool);
+  }
 
-  RenderedPrompt write() {
+  Result<RenderedPrompt> write() {
+    if (loaded_bytes() > kLoadedBytesMax) {
+      return Error{Code::kInvalid,
+                   "the messages load tools so often that their schemas make more than " +
+                       std::to_string(kLoadedBytesMax >> 20) +
+                       " MiB of prompt; load each tool once"};
+    }
     write_head();
     for (const Message& message : conversation_.messages) {
       write_message(message);
@@ -37,6 +53,18 @@ class V41Writer {
   }
 
  private:
+  /// Of the schemas that the messages load. One message may name one tool many times.
+  std::size_t loaded_bytes() const {
+    std::size_t bytes = 0;
+    for (const Message& message : conversation_.messages) {
+      for (const std::string& name : message.loaded_tools) {
+        const auto tool = by_name_.find(name);
+        if (tool != by_name_.end()) bytes += schema_bytes(*tool->second);
+      }
+    }
+    return bytes;
+  }
+
   void write_head() {
     const auto& messages = conversation_.messages;
     const bool begins = !messages.empty() && messages.front().role == Role::kSystem;
@@ -104,9 +132,8 @@ class V41Writer {
   void write_updates(const Message& message) {
     std::vector<const ToolDefinition*> tools;
     for (const std::string& name : message.loaded_tools) {
-      const auto tool = std::find_if(conversation_.tools.begin(), conversation_.tools.end(),
-                                     [&](const ToolDefinition& t) { return t.name == name; });
-      if (tool != conversation_.tools.end()) tools.push_back(&*tool);
+      const auto tool = by_name_.find(name);
+      if (tool != by_name_.end()) tools.push_back(tool->second);
     }
     if (tools.empty()) return;
     turns_.out().text(pack_.updated_tools_head);
@@ -116,6 +143,7 @@ class V41Writer {
   const PromptPack& pack_;
   const Conversation& conversation_;
   DeepseekTurns turns_;
+  std::unordered_map<std::string_view, const ToolDefinition*> by_name_;
   Role previous_ = Role::kSystem;
 };
 

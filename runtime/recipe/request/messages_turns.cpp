@@ -2,6 +2,7 @@
 
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/recipe/request/messages_content.hpp"
 
@@ -124,9 +125,11 @@ class Turns {
     const std::string_view type = block.type.value;
     if (type == "redacted_thinking") return true;  // default mode: nothing of it can be shown
     if (type == "thinking") {
-      const std::string_view text = block.thinking.value;
-      message.reasoning =
-          message.reasoning ? *message.reasoning + "\n\n" + std::string(text) : std::string(text);
+      if (message.reasoning) {
+        message.reasoning->append("\n\n").append(block.thinking.value);
+      } else {
+        message.reasoning = block.thinking.value;
+      }
       return true;
     }
     if (type == "tool_use") return add_call(block, index, message);
@@ -238,13 +241,13 @@ class Turns {
 
   /// A reference shows the tool's name, and the tool itself behind the message.
   bool load(std::string_view name, std::size_t index, Message& message, Message& loaded) {
-    if (tools_.find(name) == nullptr) {
+    if (!tools_.has(std::string(name))) {
       return issues_.rule(block_path(index) + ": tool reference '" + std::string(name) +
                               "' not found in available tools",
                           param(index));
     }
     message.parts.emplace_back(std::in_place_type<std::string>, name);
-    loaded.loaded_tools.emplace_back(name);
+    show(name, loaded);
     return true;
   }
 
@@ -279,13 +282,18 @@ class Turns {
 
   bool add_tool(const MessagesBlock& block, std::size_t index, Message& message) {
     const std::string_view name = block.tool.value.name.value;
-    if (tools_.find(name) == nullptr) {
+    if (!tools_.has(std::string(name))) {
       return issues_.rule(block_path(index) + ": `tool_addition` references unknown tool '" +
                               std::string(name) + "'",
                           param(index));
     }
-    message.loaded_tools.emplace_back(name);
+    show(name, message);
     return true;
+  }
+
+  /// The reference shows a tool at each of its references, the default mode once.
+  void show(std::string_view name, Message& from) {
+    if (conversion_.compat() || shown_.insert(name).second) from.loaded_tools.emplace_back(name);
   }
 
   /// V4 has system texts in front only: later ones become a user's, between two texts of the pack.
@@ -327,6 +335,7 @@ class Turns {
   std::size_t at_ = 0;
 
   std::unordered_map<std::string_view, Call> calls_;  // of the last assistant message, by id
+  std::unordered_set<std::string_view> shown_;        // tools that a message has loaded
   std::size_t unanswered_ = 0;
   std::size_t caller_at_ = 0;     // where that message is
   std::size_t answered_at_ = 0;   // the message that answered last

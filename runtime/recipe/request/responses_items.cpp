@@ -115,7 +115,11 @@ class Items {
     if (text.empty()) return;
     if (in_turn_ && (!turn_.parts.empty() || !turn_.calls.empty())) end_turn();
     Message& turn = open_turn();
-    turn.reasoning = turn.reasoning ? *turn.reasoning + "\n" + text : std::move(text);
+    if (turn.reasoning) {
+      turn.reasoning->append("\n").append(text);
+    } else {
+      turn.reasoning = std::move(text);
+    }
   }
 
   bool add_call(const ResponsesItem& item, bool search) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <unordered_map>
 #include <vector>
 
 namespace troupe::recipe {
@@ -126,6 +127,10 @@ class Validity {
   struct Found {
     const Keyword* keyword;
     Index value;
+  };
+  struct Members {
+    std::unordered_map<std::string_view, Index> names;  // of an object
+    std::vector<Index> elements;                        // of an array
   };
 
  public:
@@ -322,17 +327,32 @@ class Validity {
     return false;
   }
 
-  Index step(Index from, const std::string& name) const {
-    if (tape_.kind(from) != JsonKind::kArray) return tape_.find(from, name);
-    std::size_t wanted = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), wanted);
-    if (error != std::errc() || end != name.data() + name.size()) return JsonTape::kNone;
-    Index found = JsonTape::kNone;
+  Index step(Index from, const std::string& name) {
+    if (!is_container(from)) return JsonTape::kNone;
+    const Members& members = members_of(from);
+    if (tape_.kind(from) == JsonKind::kObject) {
+      const auto named = members.names.find(name);
+      return named == members.names.end() ? JsonTape::kNone : named->second;
+    }
     std::size_t at = 0;
-    tape_.each(from, [&](std::string_view, Index each) {
-      if (at++ == wanted) found = each;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), at);
+    if (error != std::errc() || end != name.data() + name.size()) return JsonTape::kNone;
+    return at < members.elements.size() ? members.elements[at] : JsonTape::kNone;
+  }
+
+  /// Looked up again and again by schemas with thousands of references.
+  const Members& members_of(Index container) {
+    const auto [at, fresh] = members_.try_emplace(container);
+    Members& members = at->second;
+    if (!fresh) return members;
+    tape_.each(container, [&](std::string_view key, Index each) {
+      if (tape_.kind(container) == JsonKind::kObject) {
+        members.names.emplace(key, each);
+      } else {
+        members.elements.push_back(each);
+      }
     });
-    return found;
+    return members;
   }
 
   /// A step of a JSON pointer in a URL fragment: %24 is '$', ~1 is '/', ~0 is '~'.
@@ -359,6 +379,7 @@ class Validity {
   std::string_view draft_;
   bool lists_of_items_ = false;
   bool has_refs_ = false;
+  std::unordered_map<Index, Members> members_;  // of containers that references go through
   std::vector<Found> found_;  // keywords of the schemas that are being checked, outer ones first
   std::optional<std::string> error_;
 };

@@ -47,10 +47,9 @@ bool check_tool_name(std::string_view name, const std::string& path, Issues& iss
                      path);
 }
 
-const DeclaredTool* ToolSet::find(std::string_view name) const {
-  const auto tool = std::find_if(tools_.begin(), tools_.end(),
-                                 [&](const DeclaredTool& each) { return each.name == name; });
-  return tool == tools_.end() ? nullptr : &*tool;
+void ToolSet::add(DeclaredTool tool) {
+  names_.insert(tool.name);
+  tools_.push_back(std::move(tool));
 }
 
 bool ToolSet::define(const DeclaredTool& tool, ToolDefinition& definition) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/recipe/conversation/conversation_request.hpp"
@@ -43,10 +44,10 @@ class ToolSet {
  public:
   ToolSet(const JsonTape& tape, Issues& issues) : tape_(tape), issues_(issues) {}
 
-  void add(DeclaredTool tool) { tools_.push_back(std::move(tool)); }
+  void add(DeclaredTool tool);
   bool empty() const { return tools_.empty(); }
-  const DeclaredTool* find(std::string_view name) const;
-  std::vector<DeclaredTool>& tools() { return tools_; }
+  bool has(const std::string& name) const { return names_.contains(name); }
+  const std::vector<DeclaredTool>& tools() const { return tools_; }
 
   /// Checks the tools and the choice; fills `conversation.tools`, `.tool_choice`. False after
   /// failing.
@@ -59,6 +60,7 @@ class ToolSet {
   const JsonTape& tape_;
   Issues& issues_;
   std::vector<DeclaredTool> tools_;
+  std::unordered_set<std::string> names_;  // a request may ask thousands of times
 };
 
 /// "tool_call" or "tool_call_required" with the tools as a compact JSON list.

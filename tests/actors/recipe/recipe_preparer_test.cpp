@@ -7,6 +7,7 @@
 
 #include "actors/stream_table/answer.hpp"
 #include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
+#include "tests/runtime/recipe/encoding/tiny_pack.hpp"
 
 namespace troupe {
 namespace {
@@ -81,6 +82,22 @@ TEST(PreparerRefusals, ATooLongConversationNamesBothNumbers) {
 TEST(PreparerRefusals, LogitBiasNamesTokensThatTheModelHas) {
   EXPECT_EQ(prepare(chat(R"("logit_bias":{"258":5})")).refusal_status, 0);
   expect_refused(prepare(chat(R"("logit_bias":{"259":5})")), 400, {"logit_bias", "259"});
+}
+
+TEST(PreparerRefusals, ImagesThatNobodySees) {
+  using recipe::ModelVersion;
+  const RecipePreparer blind(
+      {{"v41", ByteTokenizer::build(), recipe::test::tiny_encoding(ModelVersion::kDeepseekV41),
+        ModelVersion::kDeepseekV41, 400}},
+      "fp_test");
+  HttpArrived arrived;
+  arrived.path = "/v1/chat/completions";
+  arrived.body =
+      R"({"messages":[{"role":"user","content":[{"type":"text","text":"what is this?"},
+      {"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]})";
+  const auto prepared = blind.prepare(arrived, kId);
+  ASSERT_TRUE(prepared.ok());
+  expect_refused(*prepared, 400, {"\"messages[0]", "sees no images"});
 }
 
 TEST(PreparerPrompt, ItIsEncodedWithItsControlTokens) {

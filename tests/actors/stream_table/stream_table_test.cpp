@@ -110,6 +110,17 @@ TEST_F(StreamTableTest, NothingIsWrittenBeforeTheFirstToken) {
   EXPECT_EQ(tokens({3}).count<SessionBegin>(), 0u) << "headers go once";
 }
 
+TEST_F(StreamTableTest, LogprobsThatFitNoTokensFailTheRow) {
+  open();
+  RowTokens row;
+  row.request = RequestId(7);
+  row.tokens = {TokenId(1), TokenId(2)};
+  row.logprobs.resize(1);
+  const Turn failed = batch(row);
+  EXPECT_EQ(failed.only<SessionRespond>(kSession).status, 500);
+  EXPECT_EQ(failed.only<RowClosed>(kOwner).reason, CloseReason::kFailed);
+}
+
 TEST_F(StreamTableTest, TheFirstTokenIsTimedFromTheArrival) {
   open();
   streams.passes(milliseconds(250));

@@ -74,6 +74,20 @@ TEST(V41, shows_deferred_tools_where_they_are_loaded) {
                         schema_of("g") + "|" + schema_of("f") + "{user}y{assistant}{/think}");
 }
 
+TEST(V41, loading_again_and_again_is_bounded) {
+  Message load = system("");
+  load.loaded_tools.assign(100, "g");
+  Conversation c = talk({load});
+  c.tools = {tool("g")};
+  c.tools[0].description = std::string(1 << 20, 'x');
+  const auto encoding = tiny_encoding(ModelVersion::kDeepseekV41);
+  const auto refused = encoding->render(c);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("load each tool once"), std::string::npos);
+  c.messages[0].loaded_tools.resize(60);
+  EXPECT_TRUE(encoding->render(c).ok());
+}
+
 TEST(V41, a_first_system_message_loads_behind_the_sections) {
   Message load = system("s");
   load.loaded_tools = {"g"};

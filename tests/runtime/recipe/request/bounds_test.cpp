@@ -72,6 +72,35 @@ TEST(RequestBounds, a_great_many_keys_are_skipped) {
   EXPECT_EQ(test::accepted(Protocol::kChat, body, test::options()).model, "plain");
 }
 
+/// A walk over all definitions for each reference, or a copy of all thoughts for each, would take
+/// minutes here.
+TEST(RequestBounds, many_references_take_no_quadratic_time) {
+  std::string definitions = R"("x":{})", properties = R"("x":{})";
+  for (int i = 0; i < 60'000; ++i) {
+    const std::string name = "d" + std::to_string(i);
+    definitions += ",\"" + name + "\":{}";
+    properties += ",\"" + name + R"(":{"$ref":"#/$defs/)" + name + "\"}";
+  }
+  const std::string body =
+      R"({"model":"DeepSeek-V4-Pro","messages":[{"role":"user","content":"a"}],"tools":[{"type":
+      "function","function":{"name":"f","parameters":{"type":"object","properties":{)" +
+      properties + "},\"$defs\":{" + definitions + "}}}}]}";
+  EXPECT_EQ(test::accepted(Protocol::kChat, body, test::options()).conversation.tools.size(), 1u);
+}
+
+TEST(RequestBounds, many_thoughts_take_no_quadratic_time) {
+  constexpr std::size_t kThoughts = 20'000;
+  const std::string text(100, 't');
+  const std::string block = R"({"type":"thinking","signature":"","thinking":")" + text + "\"}";
+  const std::string body =
+      R"({"model":"DeepSeek-V4.1-Flash","max_tokens":9,"messages":[{"role":"user","content":"a"},
+      {"role":"assistant","content":[)" +
+      block + repeated("," + block, kThoughts - 1) + "]}]}";
+  const auto request = test::accepted(Protocol::kMessages, body, test::options());
+  ASSERT_EQ(request.conversation.messages.size(), 2u);
+  EXPECT_EQ(request.conversation.messages[1].reasoning->size(), kThoughts * 102 - 2);
+}
+
 TEST(RequestBounds, many_calls_take_no_quadratic_time) {
   std::string calls;
   std::string results;

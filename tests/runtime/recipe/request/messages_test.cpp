@@ -98,6 +98,17 @@ TEST(MessagesRequest, tools_are_loaded_where_they_are_named) {
              "tool_reference","tool_name":"g"}]})"));
   EXPECT_EQ(summary(accepted(referred + kTools).conversation), "u:q a:f[1] t:g@1 s:!g");
   EXPECT_EQ(summary(accepted(referred + kTools, kV4).conversation), "u:q a:f[1] t:g@1");
+  const std::string again = messages(
+      blocks("system", R"({"type":"tool_addition","tool":{"type":"tool_reference","name":"g"}})") +
+      "," + blocks("assistant", use("1")) + "," +
+      blocks("user", R"({"type":"tool_result","tool_use_id":"1","content":[
+             {"type":"tool_reference","tool_name":"g"},{"type":"tool_reference","tool_name":"f"},
+             {"type":"tool_reference","tool_name":"f"}]})"));
+  EXPECT_EQ(summary(accepted(again + kTools).conversation), "u:q s:!g a:f[1] t:g+f+f@1 s:!f");
+  EXPECT_EQ(summary(test::accepted(Protocol::kMessages, test::body(kV41, again + kTools),
+                                   test::options(Compat::kDeepseek))
+                        .conversation),
+            "u:q s:!g a:f[1] t:g+f+f@1 s:!g!f!f");
   EXPECT_TRUE(refused(added).message.find("unknown tool 'g'") != std::string::npos);
   const std::string deferred = R"("max_tokens":1,"messages":[{"role":"user","content":"q"}],
       "tools":[{"name":"g","input_schema":{"type":"object"},"defer_loading":true}])";
