@@ -47,6 +47,10 @@ Result<std::vector<Piece>> pieces_of(const Tokenizer& tokenizer, const RenderedP
     start = range.end;
   }
   if (start < text.size()) pieces.push_back({text.substr(start)});
+  const auto first = tokenizer.add_bos() ? tokenizer.bos() : std::nullopt;
+  const bool begun =
+      first && !pieces.empty() && pieces.front().text.empty() && pieces.front().control == *first;
+  if (first && !begun) pieces.insert(pieces.begin(), Piece{{}, *first});
   return pieces;
 }
 

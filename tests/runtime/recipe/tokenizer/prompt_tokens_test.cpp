@@ -66,6 +66,18 @@ TEST(PromptTokens, long_texts_of_every_kind_are_cut_somewhere) {
   EXPECT_EQ(tokenizer->cut_after(std::string(1'000, '='), 400), 1'000u);
 }
 
+TEST(PromptTokens, a_model_that_wants_bos_gets_it_once) {
+  const auto tokenizer = test::word_tokenizer("gpt-2", false, true);
+  const TokenId bos = *tokenizer->bos();
+  const std::vector<TokenId> expected{bos, TokenId('h')};
+  EXPECT_EQ(encode_prompt(*tokenizer, plain("h")).value(), expected);
+  RenderedPrompt prompt = plain("<s>h");
+  EXPECT_EQ(encode_prompt(*tokenizer, prompt).value().front(), bos) << "typed: text behind bos";
+  EXPECT_GT(encode_prompt(*tokenizer, prompt).value().size(), 2u);
+  prompt.specials = {{0, 3}};
+  EXPECT_EQ(encode_prompt(*tokenizer, prompt).value(), expected);
+}
+
 TEST(PromptTokens, ranges_become_ids_and_gaps_do_not) {
   const auto tokenizer = ByteTokenizer::build();
   RenderedPrompt prompt = plain("a<|im_end|><|im_end|>b<|im_start|>");

@@ -24,7 +24,9 @@ inline std::vector<std::string> byte_letters() {
   return letters;
 }
 
-inline std::shared_ptr<const Tokenizer> word_tokenizer(std::string family, bool nfc) {
+/// With `bos`, prompts begin with the token <s>, the last one.
+inline std::shared_ptr<const Tokenizer> word_tokenizer(std::string family, bool nfc,
+                                                       bool bos = false) {
   Vocabulary vocabulary;
   const auto letters = byte_letters();
   vocabulary.tokens = letters;
@@ -35,6 +37,12 @@ inline std::shared_ptr<const Tokenizer> word_tokenizer(std::string family, bool 
     }
   }
   vocabulary.kinds.assign(vocabulary.tokens.size(), TokenKind::kNormal);
+  if (bos) {
+    vocabulary.bos = TokenId(static_cast<std::int32_t>(vocabulary.tokens.size()));
+    vocabulary.tokens.push_back("<s>");
+    vocabulary.kinds.push_back(TokenKind::kControl);
+    vocabulary.add_bos = true;
+  }
   vocabulary.pre_tokenizer = std::move(family);
   vocabulary.nfc = nfc;
   vocabulary.whole_words = false;
