@@ -15,11 +15,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "runtime/base/time.hpp"
-#include "runtime/device/step.hpp"
+#include "runtime/simulation/step_cost.hpp"
 
 namespace troupe {
 
@@ -50,17 +47,16 @@ struct CostUse {
   std::uint64_t context_outside = 0;  ///< steps with a row longer than the published context
 };
 
-class CostModel {
+class CostModel final : public StepCost {
  public:
   explicit CostModel(PrefillConstants prefill = {}, DecodeConstants decode = {})
       : prefill_(prefill), decode_(decode) {}
 
-  Duration step(const StepPlan& plan);
+  Duration step(const StepPlan& plan) override;
   const CostUse& use() const { return use_; }
-  /// Each constant with its unit, source and range, one a line.
-  std::vector<std::string> describe() const;
-  /// How many steps lay outside of the ranges, for reports; empty if none did.
-  std::string extrapolation() const;
+  /// Each constant with its unit, source and range.
+  std::vector<std::string> describe() const override;
+  std::string extrapolation() const override;
 
  private:
   PrefillConstants prefill_;

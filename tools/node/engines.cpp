@@ -16,8 +16,8 @@
 #include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
 #include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
 #include "runtime/recipe/tokenizer/hf_tokenizer_file.hpp"
-#include "runtime/simulation/cost_model.hpp"
 #include "tools/model/store.hpp"
+#include "tools/node/simulated_cost.hpp"
 
 namespace troupe {
 
@@ -125,20 +125,6 @@ Result<Engines> scripted_engines(const config::NodeConfig& config, bool with_ran
                         std::make_unique<ModelledDevice>(info, std::move(model))));
   }
   return engines;
-}
-
-CostModel cost_model_of(const config::SimulatedSection& simulated) {
-  PrefillConstants prefill;
-  prefill.a = simulated.prefill_base.seconds();
-  prefill.b = simulated.prefill_per_token.seconds();
-  prefill.g = simulated.prefill_context_cost;
-  DecodeConstants decode;
-  decode.t0 = simulated.decode_base.seconds();
-  decode.k = simulated.decode_context.seconds();
-  decode.p1 = simulated.decode_per_token.seconds();
-  decode.p2 = simulated.decode_per_token_beyond_knee.seconds();
-  decode.n1 = static_cast<double>(simulated.decode_knee);
-  return CostModel(prefill, decode);
 }
 
 Result<Engines> simulated_engines(const config::NodeConfig& config, bool with_ranks) {

@@ -69,7 +69,6 @@ SimulatedCluster::SimulatedCluster(const Scenario& scenario, Options options,
                                    const TrafficPlan& plan)
     : scenario_(scenario),
       options_(std::move(options)),
-      cost_(options_.prefill, options_.decode),
       fault_rng_(mix64(scenario.seed, 0xfa)),
       drop_rng_(mix64(scenario.seed, 0xd0)) {
   make_devices();
@@ -103,7 +102,7 @@ void SimulatedCluster::make_devices() {
   info.context_max = shape.context_max;
   SimulatedModelOptions model;
   model.seed = scenario_.seed;
-  model.step_cost = [this](const StepPlan& plan) { return cost_.step(plan); };
+  model.step_cost = [this](const StepPlan& plan) { return options_.cost->step(plan); };
   model.output_mean = scenario_.workload.osl;
   model.output_spread = scenario_.workload.osl_spread;
   for (std::uint32_t i = 0; i < shape.nodes * shape.ranks; ++i) {

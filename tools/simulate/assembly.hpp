@@ -45,8 +45,7 @@ class SimulatedCluster {
   struct Options {
     MakeWorld make_world = heap_world;
     bool trace_hash = true;
-    PrefillConstants prefill;
-    DecodeConstants decode;
+    std::shared_ptr<StepCost> cost = std::make_shared<CostModel>();
     /// Also called at every delivery.
     std::function<void(Time, const Envelope&)> observer;
   };
@@ -66,7 +65,7 @@ class SimulatedCluster {
   World& world() { return *world_; }
   const TrafficCore& traffic() { return world_->core<TrafficCore>(traffic_); }
   const SimulationNotes& notes() const { return notes_; }
-  const CostModel& cost_model() const { return cost_; }
+  const StepCost& cost() const { return *options_.cost; }
   const FaultCounts& faults() const { return counts_; }
   /// Actors that ended by a failed assertion or an exception: none is ever expected.
   const std::vector<std::string>& crashes() const { return crashes_; }
@@ -97,7 +96,6 @@ class SimulatedCluster {
 
   Scenario scenario_;
   Options options_;
-  CostModel cost_;
   SimulationNotes notes_;
   std::vector<std::unique_ptr<ModelledDevice>> devices_;
   std::vector<StreamRef> streams_of_devices_;

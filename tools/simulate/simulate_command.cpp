@@ -71,11 +71,12 @@ ReportLines simulation_lines(SimulatedCluster& cluster, const SimulateSettings& 
                      format("%" PRIu64 " / %" PRIu64, faults.kills(), faults.messages_dropped));
   lines.emplace_back("Cost source", settings.cost_source);
   int number = 0;
-  for (const auto& text : cluster.cost_model().describe()) {
+  for (const auto& text : cluster.cost().describe()) {
     lines.emplace_back("Cost " + std::to_string(++number), text);
   }
-  const std::string beyond = cluster.cost_model().extrapolation();
+  const std::string beyond = cluster.cost().extrapolation();
   if (!beyond.empty()) lines.emplace_back("EXTRAPOLATION", beyond);
+  if (!settings.memory_warning.empty()) lines.emplace_back("MEMORY", settings.memory_warning);
   const LatencyModel links;  // the cluster's: it sets none of its own
   lines.emplace_back("Links",
                      format("%.0f us within a node, %.0f us between nodes (placeholders)",
@@ -95,8 +96,7 @@ Result<int> simulate(const SimulateOptions& options) {
   TROUPE_TRY_ASSIGN(const SimulateSettings settings, options.load());
   SimulatedCluster::Options cluster_options;
   TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
-  cluster_options.prefill = settings.prefill;
-  cluster_options.decode = settings.decode;
+  cluster_options.cost = settings.cost;
   TROUPE_TRY_ASSIGN(auto cluster,
                     SimulatedCluster::make(settings.scenario, std::move(cluster_options)));
   const auto begin = std::chrono::steady_clock::now();

@@ -1,6 +1,9 @@
 #include "tools/simulate/simulate_options.hpp"
 
+#include "runtime/device/device.hpp"
+#include "runtime/simulation/timing_model.hpp"
 #include "tools/node/node_options.hpp"
+#include "tools/node/simulated_cost.hpp"
 #include "tools/simulate/assembly.hpp"
 
 namespace troupe {
@@ -12,6 +15,11 @@ SimulateOptions::SimulateOptions(cli::Command& command) {
   options_.push_back(
       command.option("--config", config_file_, "node configuration: limits and GPU constants")
           .value_name("FILE"));
+  options_.push_back(command
+                         .option("--timing", timing_,
+                                 "step times: formula:v41, or a file of measured ones "
+                                 "(tools/export-timing)")
+                         .value_name("SOURCE"));
   seed_option_ = command.option("--seed", seed_, "decides everything that is drawn").show_default();
   options_.push_back(command.flag("--explore", explore_,
                                   "draw the order of events that are due at the same time"));
@@ -83,13 +91,8 @@ void SimulateOptions::add_cluster(cli::Command& command) {
             "the server's deadline of a request");
 }
 
-Status SimulateOptions::take_config(SimulateSettings& settings) const {
-  config::Inputs inputs;
-  TROUPE_TRY_ASSIGN(auto file, read_config_file(config_file_));
-  inputs.files.push_back(std::move(file));
-  TROUPE_TRY_ASSIGN(const auto loaded, config::load_node_config(inputs));
-  const config::NodeConfig& node = loaded.config;
-  ClusterShape& shape = settings.scenario.cluster;
+void SimulateOptions::take_config(const config::NodeConfig& node, Scenario& scenario) {
+  ClusterShape& shape = scenario.cluster;
   shape.ranks = static_cast<std::uint32_t>(node.engine.ranks);
   shape.max_num_seqs = static_cast<std::uint32_t>(node.engine.max_num_seqs);
   shape.max_num_batched_tokens = static_cast<std::uint32_t>(node.engine.max_num_batched_tokens);
@@ -99,16 +102,29 @@ Status SimulateOptions::take_config(SimulateSettings& settings) const {
   shape.async_steps = node.engine.async;
   shape.rank_queue_max = static_cast<std::uint32_t>(node.gateway.max_queue);
   shape.request_timeout = node.gateway.request_timeout;
-  const config::SimulatedSection& gpu = node.simulated;
-  settings.prefill.a = gpu.prefill_base.seconds();
-  settings.prefill.b = gpu.prefill_per_token.seconds();
-  settings.prefill.g = gpu.prefill_context_cost;
-  settings.decode.t0 = gpu.decode_base.seconds();
-  settings.decode.k = gpu.decode_context.seconds();
-  settings.decode.p1 = gpu.decode_per_token.seconds();
-  settings.decode.p2 = gpu.decode_per_token_beyond_knee.seconds();
-  settings.decode.n1 = static_cast<double>(gpu.decode_knee);
-  settings.cost_source = config_file_ + " (the rest: docs/simulation.md, Costs)";
+}
+
+Status SimulateOptions::take_timing(const std::optional<config::NodeConfig>& node,
+                                    SimulateSettings& settings) const {
+  constexpr std::string_view kFormula = "formula:";
+  if (timing_.empty() || timing_.starts_with(kFormula)) {
+    if (!timing_.empty() && timing_ != "formula:v41") {
+      return Error{Code::kInvalid,
+                   "--timing: there is no " + timing_ + "; formula:v41 or the file of a table"};
+    }
+    settings.cost =
+        std::make_shared<CostModel>(node ? cost_model_of(node->simulated) : CostModel());
+    settings.cost_source = node ? config_file_ + " (the rest: docs/simulation.md, Costs)"
+                                : "formula:v41 (docs/simulation.md, Costs)";
+    return ok_status();
+  }
+  auto table = TimingTable::load(timing_);
+  if (!table.ok()) return Error{table.error().code, "--timing: " + table.error().message};
+  const ClusterShape& shape = settings.scenario.cluster;
+  settings.memory_warning = memory_warning(*table, double{kKvBlockTokens} * shape.blocks);
+  settings.cost =
+      std::make_shared<TimingModel>(std::make_shared<const TimingTable>(std::move(table).value()));
+  settings.cost_source = timing_;
   return ok_status();
 }
 
@@ -117,8 +133,17 @@ Result<SimulateSettings> SimulateOptions::load() const {
   if (!scenario_file_.empty()) {
     TROUPE_TRY_ASSIGN(settings.scenario, load_scenario(scenario_file_, wire_message_names()));
   }
-  if (!config_file_.empty()) TROUPE_TRY(take_config(settings));
+  std::optional<config::NodeConfig> node;
+  if (!config_file_.empty()) {
+    config::Inputs inputs;
+    TROUPE_TRY_ASSIGN(auto file, read_config_file(config_file_));
+    inputs.files.push_back(std::move(file));
+    TROUPE_TRY_ASSIGN(auto loaded, config::load_node_config(inputs));
+    take_config(loaded.config, settings.scenario);
+    node = std::move(loaded.config);
+  }
   for (const auto& copy : copies_) copy(settings.scenario);
+  TROUPE_TRY(take_timing(node, settings));
   Scenario& scenario = settings.scenario;
   if (scenario_file_.empty() || seed_option_->given()) scenario.seed = seed_;
   scenario.explore_ties = scenario.explore_ties || explore_;

@@ -2,11 +2,12 @@
 //
 // --scenario FILE is the start (else an empty scenario); flags that are given change it. --config
 // FILE takes the engine's and the gateway's limits and the simulated GPU's constants from a node's
-// configuration.
+// configuration. --timing says where step times come from: formula:v41, or a table's file.
 #pragma once
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,14 +15,15 @@
 #include "runtime/simulation/cost_model.hpp"
 #include "runtime/simulation/scenario.hpp"
 #include "tools/cli/command.hpp"
+#include "tools/config/node_config.hpp"
 
 namespace troupe {
 
 struct SimulateSettings {
   Scenario scenario;
-  PrefillConstants prefill;
-  DecodeConstants decode;
-  std::string cost_source = "docs/simulation.md, Costs";
+  std::shared_ptr<StepCost> cost;
+  std::string cost_source;
+  std::string memory_warning;  ///< empty: what the GPUs hold fits, as far as the source tells
 };
 
 class SimulateOptions {
@@ -48,10 +50,13 @@ class SimulateOptions {
                  Duration Section::*member, const std::string& text);
   void add_load(cli::Command& command);
   void add_cluster(cli::Command& command);
-  Status take_config(SimulateSettings& settings) const;
+  static void take_config(const config::NodeConfig& node, Scenario& scenario);
+  Status take_timing(const std::optional<config::NodeConfig>& node,
+                     SimulateSettings& settings) const;
 
   std::string scenario_file_;
   std::string config_file_;
+  std::string timing_;
   std::uint64_t seed_ = 1;
   bool explore_ = false;
   Scenario given_;              ///< what the flags say

@@ -1,0 +1,122 @@
+#include "runtime/simulation/timing_model.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+namespace troupe {
+
+namespace {
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+struct Rows {
+  double prefill_tokens = 0;
+  double prefill_squares = 0;  ///< Σq²
+  double prefill_prefix = 0;   ///< Σqc
+  double decode_tokens = 0;
+  double decode_context = 0;
+  double decode_rows = 0;
+};
+
+Rows rows_of(const StepPlan& plan) {
+  Rows rows;
+  for (const StepRow& row : plan.rows) {
+    if (row.count == 0) continue;
+    const double q = row.count, c = row.start;
+    if (row.input_on_device) {
+      rows.decode_tokens += q;
+      rows.decode_context += c + q;
+      rows.decode_rows += 1;
+    } else {
+      rows.prefill_tokens += q;
+      rows.prefill_squares += q * q;
+      rows.prefill_prefix += q * c;
+    }
+  }
+  return rows;
+}
+
+std::string layout_text(const TimingLayout& layout) {
+  return "TP" + std::to_string(layout.tp) + " DP" + std::to_string(layout.dp) + " EP" +
+         std::to_string(layout.ep) + " on " + std::to_string(layout.gpus) + " GPUs";
+}
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+}  // namespace
+
+TimingModel::TimingModel(std::shared_ptr<const TimingTable> table) : table_(std::move(table)) {
+  TROUPE_ASSERT(table_ != nullptr, "a timing model has a table");
+}
+
+double TimingModel::counted(const TimedStep& step) {
+  ++use_.points;
+  if (step.beyond) {
+    ++use_.extrapolated;
+  } else if (step.mark == TimingMark::kMeasured) {
+    ++use_.measured;
+  } else {
+    ++(step.mark == TimingMark::kDerived ? use_.derived : use_.extrapolated);
+  }
+  return step.ms;
+}
+
+Duration TimingModel::step(const StepPlan& plan) {
+  const Rows rows = rows_of(plan);
+  ++use_.steps;
+  double ms = 0;
+  if (rows.prefill_tokens > 0) {
+    const double q = rows.prefill_tokens;
+    ms += counted(table_->prefill(q * q / rows.prefill_squares, q, rows.prefill_prefix / q));
+  }
+  if (rows.decode_tokens > 0) {
+    ms += counted(table_->decode(rows.decode_tokens, rows.decode_context / rows.decode_rows));
+    if (rows.prefill_tokens > 0) ++use_.mixed_steps;
+  }
+  return from_seconds(ms / 1e3);
+}
+
+std::vector<std::string> TimingModel::describe() const {
+  return {"table " + table_->name() + ": " + table_->model() + ", " + table_->origin(),
+          "prefill " + layout_text(table_->prefill_layout()) + "; decode " +
+              layout_text(table_->decode_layout()),
+          format("looked up %" PRIu64 " points: %" PRIu64 " measured, %" PRIu64 " derived, %" PRIu64
+                 " extrapolated",
+                 use_.points, use_.measured, use_.derived, use_.extrapolated)};
+}
+
+std::string TimingModel::extrapolation() const {
+  std::string text;
+  if (use_.extrapolated > 0) {
+    text = format("%.1f %% of %" PRIu64 " points lie beyond what was measured",
+                  100.0 * static_cast<double>(use_.extrapolated) / static_cast<double>(use_.points),
+                  use_.points);
+  }
+  if (use_.mixed_steps == 0) return text;
+  if (!text.empty()) text += "; ";
+  return text + format("%" PRIu64 " of %" PRIu64
+                       " steps mix prefill and decode: their times were added",
+                       use_.mixed_steps, use_.steps);
+}
+
+std::string memory_warning(const TimingTable& table, double kv_tokens) {
+  const TimingMemory& prefill = table.prefill_memory();
+  const TimingMemory& decode = table.decode_memory();
+  const double weights = std::max(prefill.weights, decode.weights);
+  const double buffers = std::max(prefill.buffers, decode.buffers);
+  constexpr double kContext = 131'072;  // where the table's KV is linear enough
+  const double kv = table.kv_bytes(kContext) / kContext * kv_tokens;
+  if (weights + buffers + kv <= table.gpu_memory()) return {};
+  return format(
+      "%.1f GiB of weights, %.1f of buffers and %.1f of KV (%.0f tokens) are more than "
+      "the GPU's %.1f",
+      weights / kGib, buffers / kGib, kv / kGib, kv_tokens, table.gpu_memory() / kGib);
+}
+
+}  // namespace troupe
