@@ -73,8 +73,11 @@ recipe::RequestError not_served(const std::string& name) {
 }  // namespace
 
 RecipePreparer::RecipePreparer(std::vector<ServedModel> models, std::string fingerprint,
-                               unsigned threads)
-    : models_(std::move(models)), fingerprint_(std::move(fingerprint)), threads_(threads) {
+                               unsigned threads, recipe::ConversionOptions conversion)
+    : models_(std::move(models)),
+      fingerprint_(std::move(fingerprint)),
+      threads_(threads),
+      conversion_(std::move(conversion)) {
   TROUPE_ASSERT(!models_.empty(), "a gateway serves at least one model");
   for (const auto& model : models_) {
     conversion_.models[model.name] = model.version;

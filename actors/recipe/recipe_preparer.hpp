@@ -34,8 +34,9 @@ struct ServedModel {
 class RecipePreparer final : public RequestPreparer {
  public:
   /// Requires: at least one model; the first is the default. `threads`: on how many a long prompt
-  /// is encoded.
-  RecipePreparer(std::vector<ServedModel> models, std::string fingerprint, unsigned threads = 1);
+  /// is encoded. Of `conversion`, names of models and packs come from `models`.
+  RecipePreparer(std::vector<ServedModel> models, std::string fingerprint, unsigned threads = 1,
+                 recipe::ConversionOptions conversion = {});
 
   Result<Prepared> prepare(const HttpArrived& arrived, RequestId id) const override;
   Duration modelled_time(const HttpArrived& arrived) const override;

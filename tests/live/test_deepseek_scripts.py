@@ -103,5 +103,39 @@ class DeepseekScriptsTest(unittest.TestCase):
         self.assertIn("invoke", choice.message.reasoning_content)
 
 
+
+class CompatTest(unittest.TestCase):
+    """The settings of the recipe reach the requests of a node."""
+
+    def answer(self, arguments, **fields):
+        scripts = Scripts()
+        self.addCleanup(scripts.close)
+        scripts.add("think", [{"text": "Hm.</think>High."}], control=True)
+        node = Node(scripts.arguments() + ["--script-recipe", "deepseek-v4", *arguments])
+        self.addCleanup(node.stop)
+        node.wait_ready()
+        body = {"model": "script/think", "messages": QUESTION, **fields}
+        status, _, text = node.post("/v1/chat/completions", body)
+        return status, json.loads(text)
+
+    def test_compat(self):
+        for arguments, status in (([], 404), (["--compat", "deepseek"], 400)):
+            self.assertEqual(self.answer(arguments, model="nobody")[0], status)
+        usage = self.answer(["--compat", "deepseek"])[1]["usage"]
+        self.assertIn("prompt_cache_miss_tokens", usage)
+        self.assertNotIn("prompt_cache_miss_tokens", self.answer([])[1]["usage"])
+
+    def test_default_thinking(self):
+        text = self.answer(["--no-default-thinking"])[1]["choices"][0]["message"]
+        self.assertIsNone(text.get("reasoning_content"))
+
+    def test_more_tokens_than_there_is_room(self):
+        many = {"max_tokens": 390000}
+        self.assertEqual(self.answer([], **many)[0], 200)
+        status, body = self.answer(["--max-tokens-over-room", "reject"], **many)
+        self.assertEqual((status, body["error"]["code"]), (400, "context_length_exceeded"))
+        self.assertIn("390000", body["error"]["message"])
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

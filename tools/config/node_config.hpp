@@ -95,6 +95,16 @@ struct GatewaySection {
   Duration retry_after = seconds(1);
 };
 
+enum class RecipeCompat { kNone, kDeepseek };
+enum class OverRoom { kClamp, kReject };
+
+/// How requests are read (docs/recipe.md, Modes).
+struct RecipeSection {
+  RecipeCompat compat = RecipeCompat::kNone;
+  bool default_thinking = true;
+  OverRoom max_tokens_over_room = OverRoom::kClamp;
+};
+
 struct NodeConfig {
   NodeSection node;
   ModelSection model;
@@ -102,6 +112,7 @@ struct NodeConfig {
   ScriptedSection scripted;
   SimulatedSection simulated;
   GatewaySection gateway;
+  RecipeSection recipe;
 };
 
 }  // namespace troupe::config

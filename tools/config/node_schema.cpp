@@ -161,6 +161,19 @@ void bind_gateway_times(Schema& s, GatewaySection& gateway) {
       .between(seconds(1), seconds(3600));
 }
 
+void bind_recipe(Schema& s, RecipeSection& recipe) {
+  s.add_choice<RecipeCompat>(
+      "recipe.compat", "compat", &recipe.compat,
+      {{"none", RecipeCompat::kNone}, {"deepseek", RecipeCompat::kDeepseek}},
+      "deepseek: requests and answers as DeepSeek's own recipe has them, quirks included");
+  s.add("recipe.default_thinking", "default-thinking", &recipe.default_thinking,
+        "whether a model that can think does so if the request does not say");
+  s.add_choice<OverRoom>("recipe.max_tokens_over_room", "max-tokens-over-room",
+                         &recipe.max_tokens_over_room,
+                         {{"clamp", OverRoom::kClamp}, {"reject", OverRoom::kReject}},
+                         "more tokens asked for than the context leaves: lower the number, or 400");
+}
+
 }  // namespace
 
 void bind_node_config(Schema& schema, NodeConfig& config) {
@@ -170,6 +183,7 @@ void bind_node_config(Schema& schema, NodeConfig& config) {
   bind_devices(schema, config.scripted, config.simulated);
   bind_gateway_limits(schema, config.gateway);
   bind_gateway_times(schema, config.gateway);
+  bind_recipe(schema, config.recipe);
 }
 
 Result<LoadedNodeConfig> load_node_config(const Inputs& inputs) {

@@ -78,6 +78,15 @@ std::vector<AdminPeer> peers_of(const ClusterLink& link) {
   return peers;
 }
 
+recipe::ConversionOptions conversion_of(const config::RecipeSection& recipe) {
+  recipe::ConversionOptions conversion;
+  const bool deepseek = recipe.compat == config::RecipeCompat::kDeepseek;
+  conversion.compat = deepseek ? recipe::Compat::kDeepseek : recipe::Compat::kDefault;
+  conversion.default_thinking = recipe.default_thinking;
+  conversion.reject_tokens_over_room = recipe.max_tokens_over_room == config::OverRoom::kReject;
+  return conversion;
+}
+
 }  // namespace
 
 /// Metrics to the registry, lines to the log.
@@ -232,7 +241,8 @@ NodeCore::Args ServingNode::root_args() {
   args.gateway.retry_after = config_.gateway.retry_after;
   args.gateway.version = TROUPE_VERSION;
   args.gateway.preparer = std::make_shared<const RecipePreparer>(
-      engines_.models, "troupe-" TROUPE_VERSION, std::max(1u, std::thread::hardware_concurrency()));
+      engines_.models, "troupe-" TROUPE_VERSION, std::max(1u, std::thread::hardware_concurrency()),
+      conversion_of(config_.recipe));
   args.streams.buffer_max = config_.gateway.stream_buffer_bytes;
   args.streams.park_max = config_.gateway.park_timeout;
   args.ranks = engines_.ranks;
