@@ -1,20 +1,14 @@
 #include "runtime/recipe/request/chat_convert.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "runtime/recipe/request/chat_extensions.hpp"
 #include "runtime/recipe/request/chat_messages.hpp"
 #include "runtime/recipe/request/sampling.hpp"
 #include "runtime/recipe/request/tools.hpp"
-#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe::recipe {
 namespace {
-
-// Default mode: what this server takes of extensions.
-constexpr std::size_t kBiasMax = 1024;
-constexpr float kBiasMagnitudeMax = 100;
-constexpr std::uint64_t kTopKMax = 1 << 30;
 
 /// Steps in the order in which the reference finds errors.
 class ChatConverter {
@@ -31,14 +25,12 @@ class ChatConverter {
            read_format_kind() && finish_tools() && check_prefix() && read_stop_and_stream() &&
            read_schema() && check_format_and_tools(body_.response_format.given(), conversion_) &&
            read_sampling() && check_ordinary_model(conversion_) &&
-           (conversion_.compat() || read_extensions());
+           (conversion_.compat() || read_chat_extensions(body_, conversion_));
   }
 
  private:
   bool read_tools() {
-    set_thinking(
-        thinking_of(body_.thinking, body_.reasoning_effort, conversion_.options.default_thinking),
-        choice().must_call() && !body_.tools.value.empty(), conversion_);
+    set_thinking(thinking(), choice().must_call() && !body_.tools.value.empty(), conversion_);
     for (std::size_t i = 0; i < body_.tools.value.size(); ++i) {
       const ChatToolFunction& function = body_.tools.value[i].value.function.value;
       const std::string path = "tools[" + std::to_string(i) + "].function.name";
@@ -51,6 +43,18 @@ class ChatConverter {
       tools_.add(std::move(tool));
     }
     return true;
+  }
+
+  Thinking thinking() const {
+    Thinking result =
+        thinking_of(body_.thinking, body_.reasoning_effort, conversion_.options.default_thinking);
+    const auto template_says =
+        conversion_.compat() ? std::nullopt : template_thinking(body_, conversion_.tape);
+    if (!result.asked && template_says) {
+      result.on = *template_says;
+      result.asked = true;
+    }
+    return result;
   }
 
   bool read_messages() {
@@ -99,7 +103,9 @@ class ChatConverter {
     if (body.type.value == "json_object") {
       conversation.format.kind = FormatKind::kJsonObject;
       conversion_.request.sampling.constraint = OutputConstraint{"json", ""};
-      if (!says_json(conversation)) {
+      const bool refused_anyway =
+          !conversion_.compat() && conversion_.version() == ModelVersion::kChatml;
+      if (!refused_anyway && !says_json(conversation)) {
         return issues_.rule(
             "Prompt must contain the word 'json' in some form to use 'response_format' of type "
             "'json_object'.",
@@ -177,109 +183,6 @@ class ChatConverter {
            reader.tokens_max(body_.max_tokens, "max_tokens") && reader.seed(body_.seed) &&
            (conversion_.compat() ||
             reader.tokens_max(body_.max_completion_tokens, "max_completion_tokens"));
-  }
-
-  bool read_extensions() {
-    if (!refuse_what_is_not_done()) return false;
-    ConversationRequest& request = conversion_.request;
-    request.parsing.one_call =
-        body_.parallel_tool_calls.given() && !body_.parallel_tool_calls.value;
-    request.sampling.clamp_tokens = !conversion_.options.reject_tokens_over_room;
-    request.sampling.ignore_eos = body_.ignore_eos.given() && body_.ignore_eos.value;
-    if (body_.user.given() && conversion_.tape.kind(body_.user.value.index) == JsonKind::kString) {
-      request.user = conversion_.tape.text(body_.user.value.index);
-    }
-    return read_top_k() && read_min_p() && read_logit_bias();
-  }
-
-  bool read_top_k() {
-    if (!body_.top_k.given()) return true;
-    // -1 and 0 both mean "off" in the field.
-    if (body_.top_k.value.token == "-1") return conversion_.request.sampling.top_k = 0, true;
-    const auto k = whole_number(body_.top_k.value, kTopKMax, Compat::kDefault);
-    if (!k) {
-      return issues_.rule("Invalid top_k value, the valid range of top_k is [-1, 2^30]", "top_k");
-    }
-    conversion_.request.sampling.top_k = static_cast<std::uint32_t>(*k);
-    return true;
-  }
-
-  bool read_min_p() {
-    if (!body_.min_p.given()) return true;
-    const auto value = static_cast<float>(json_number_value(body_.min_p.value.token));
-    if (!(value >= 0 && value <= 1)) {
-      return issues_.rule("Invalid min_p value, the valid range of min_p is [0, 1]", "min_p");
-    }
-    conversion_.request.sampling.min_p = value;
-    return true;
-  }
-
-  bool read_logit_bias() {
-    if (!body_.logit_bias.given()) return true;
-    const JsonTape& tape = conversion_.tape;
-    const JsonTape::Index object = body_.logit_bias.value.index;
-    if (tape.kind(object) != JsonKind::kObject || tape.count(object) > kBiasMax) {
-      return issues_.rule(
-          "'logit_bias' must be an object of at most " + std::to_string(kBiasMax) + " token ids",
-          "logit_bias");
-    }
-    bool right = true;
-    tape.each(object, [&](std::string_view key, JsonTape::Index value) {
-      right = right && read_bias(key, value);
-    });
-    return right;
-  }
-
-  bool read_bias(std::string_view key, JsonTape::Index value) {
-    std::int32_t id = -1;
-    const char* end = key.data() + key.size();
-    const auto read = std::from_chars(key.data(), end, id);
-    const bool is_id = read.ec == std::errc() && read.ptr == end && id >= 0;
-    const JsonTape& tape = conversion_.tape;
-    const bool number = tape.kind(value) == JsonKind::kNumber;
-    const auto bias = number ? static_cast<float>(json_number_value(tape.text(value))) : 0.0F;
-    if (!is_id || !number || !(bias >= -kBiasMagnitudeMax && bias <= kBiasMagnitudeMax)) {
-      return issues_.rule("'logit_bias' wants token ids and numbers from -100 to 100, not '" +
-                              excerpt(key, 40) + "'",
-                          "logit_bias");
-    }
-    conversion_.request.sampling.logit_bias.emplace_back(TokenId(id), bias);
-    return true;
-  }
-
-  /// Whatever would change the answer and is not done is named, never ignored.
-  bool refuse_what_is_not_done() {
-    const std::pair<std::string_view, const Field<JsonPart>*> refused[] = {
-        {"min_tokens", &body_.min_tokens},
-        {"best_of", &body_.best_of},
-        {"use_beam_search", &body_.use_beam_search},
-        {"repetition_penalty", &body_.repetition_penalty},
-        {"stop_token_ids", &body_.stop_token_ids},
-        {"prompt_logprobs", &body_.prompt_logprobs},
-        {"functions", &body_.functions},
-        {"function_call", &body_.function_call},
-        {"audio", &body_.audio},
-        {"modalities", &body_.modalities},
-        {"web_search_options", &body_.web_search_options},
-    };
-    for (const auto& [name, field] : refused) {
-      if (field->given() && !says_nothing(name, field->value.index)) {
-        return issues_.unsupported(std::string(name), "leave it out");
-      }
-    }
-    return true;
-  }
-
-  /// Values that ask for what is done anyway.
-  bool says_nothing(std::string_view name, JsonTape::Index value) const {
-    const JsonTape& tape = conversion_.tape;
-    std::string text;
-    tape.print(value, kCompactJson, text);
-    if (name == "modalities") return text == R"(["text"])";
-    if (name == "best_of") return text == "1";
-    if (name == "repetition_penalty") return text == "1" || text == "1.0";
-    if (name == "function_call") return text == "\"none\"";
-    return text == "0" || text == "false" || text == "[]";
   }
 
   const ChatBody& body_;

@@ -57,10 +57,12 @@ bool check_assistant(const ChatMessageBody& message, ShapeCheck& check) {
 bool check_message(const ChatMessageBody& message, ShapeCheck& check) {
   if (!check.required(message.role, "role")) return false;
   const std::string_view role = message.role.value;
-  if (check.compat() || role != "developer") {
-    if (!check.one_of(role, "role", {"system", "user", "assistant", "tool", "latest_reminder"})) {
-      return false;
-    }
+  if (role != "latest_reminder" && (check.compat() || role != "developer")) {
+    const bool right =
+        check.compat()
+            ? check.one_of(role, "role", {"system", "user", "assistant", "tool"})
+            : check.one_of(role, "role", {"system", "developer", "user", "assistant", "tool"});
+    if (!right) return false;
   }
   if (role == "assistant") return check_assistant(message, check);
   if (role == "tool" && !check.required(message.tool_call_id, "tool_call_id")) return false;

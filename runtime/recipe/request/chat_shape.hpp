@@ -141,6 +141,27 @@ struct ChatExtensions {
   Field<JsonPart> repetition_penalty;
   Field<JsonPart> stop_token_ids;
   Field<JsonPart> prompt_logprobs;
+  Field<JsonPart> length_penalty;
+  Field<JsonPart> include_stop_str_in_output;
+  Field<JsonPart> bad_words;
+  Field<JsonPart> allowed_token_ids;
+  Field<JsonPart> return_token_ids;
+  Field<JsonPart> skip_special_tokens;
+  Field<JsonPart> echo;
+  Field<JsonPart> add_generation_prompt;
+  Field<JsonPart> continue_final_message;
+  Field<JsonPart> chat_template;
+  Field<JsonPart> chat_template_kwargs;
+  Field<JsonPart> truncate_prompt_tokens;
+  Field<JsonPart> guided_json;
+  Field<JsonPart> guided_regex;
+  Field<JsonPart> guided_choice;
+  Field<JsonPart> guided_grammar;
+  Field<JsonPart> structured_outputs;
+  Field<JsonPart> json_schema;
+  Field<JsonPart> regex;
+  Field<JsonPart> ebnf;
+  Field<JsonPart> lora_path;
   Field<JsonPart> functions;
   Field<JsonPart> function_call;
   Field<JsonPart> audio;
@@ -204,6 +225,27 @@ struct ChatBody : ChatExtensions {
                  member("repetition_penalty", &ChatExtensions::repetition_penalty),
                  member("stop_token_ids", &ChatExtensions::stop_token_ids),
                  member("prompt_logprobs", &ChatExtensions::prompt_logprobs),
+                 member("length_penalty", &ChatExtensions::length_penalty),
+                 member("include_stop_str_in_output", &ChatExtensions::include_stop_str_in_output),
+                 member("bad_words", &ChatExtensions::bad_words),
+                 member("allowed_token_ids", &ChatExtensions::allowed_token_ids),
+                 member("return_token_ids", &ChatExtensions::return_token_ids),
+                 member("skip_special_tokens", &ChatExtensions::skip_special_tokens),
+                 member("echo", &ChatExtensions::echo),
+                 member("add_generation_prompt", &ChatExtensions::add_generation_prompt),
+                 member("continue_final_message", &ChatExtensions::continue_final_message),
+                 member("chat_template", &ChatExtensions::chat_template),
+                 member("chat_template_kwargs", &ChatExtensions::chat_template_kwargs),
+                 member("truncate_prompt_tokens", &ChatExtensions::truncate_prompt_tokens),
+                 member("guided_json", &ChatExtensions::guided_json),
+                 member("guided_regex", &ChatExtensions::guided_regex),
+                 member("guided_choice", &ChatExtensions::guided_choice),
+                 member("guided_grammar", &ChatExtensions::guided_grammar),
+                 member("structured_outputs", &ChatExtensions::structured_outputs),
+                 member("json_schema", &ChatExtensions::json_schema),
+                 member("regex", &ChatExtensions::regex),
+                 member("ebnf", &ChatExtensions::ebnf),
+                 member("lora_path", &ChatExtensions::lora_path),
                  member("functions", &ChatExtensions::functions),
                  member("function_call", &ChatExtensions::function_call),
                  member("audio", &ChatExtensions::audio),

@@ -128,7 +128,6 @@ class MessagesConverter {
     const std::pair<std::string_view, const Field<JsonPart>*> refused[] = {
         {"container", &body_.container},
         {"mcp_servers", &body_.mcp_servers},
-        {"context_management", &body_.context_management},
     };
     for (const auto& [name, field] : refused) {
       const bool empty = field->got == JsonKind::kArray || field->got == JsonKind::kObject

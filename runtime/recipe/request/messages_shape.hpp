@@ -133,7 +133,6 @@ struct MessagesBody {
   Field<MessagesFormat> output_format;
   Field<JsonPart> container;
   Field<JsonPart> mcp_servers;
-  Field<JsonPart> context_management;
 
   static constexpr auto kMembers =
       std::tuple{member("model", &MessagesBody::model),
@@ -152,8 +151,7 @@ struct MessagesBody {
                  member("top_k", &MessagesBody::top_k),
                  member("output_format", &MessagesBody::output_format),
                  member("container", &MessagesBody::container),
-                 member("mcp_servers", &MessagesBody::mcp_servers),
-                 member("context_management", &MessagesBody::context_management)};
+                 member("mcp_servers", &MessagesBody::mcp_servers)};
 };
 
 /// True if the body has the protocol's shape.

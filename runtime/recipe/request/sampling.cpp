@@ -81,7 +81,12 @@ bool SamplingReader::tokens_max(const Field<Number>& field, std::string_view nam
   constexpr std::uint64_t kU32Max = std::numeric_limits<std::uint32_t>::max();
   const std::uint64_t asked = whole_number(field.value, kU32Max, options_.compat).value_or(kU32Max);
   const std::uint64_t bound = thinking() ? options_.thinking_tokens_max : options_.plain_tokens_max;
-  if (asked == 0 || (asked > bound && !clamps)) {
+  const bool lowers = clamps || (!compat() && !options_.reject_tokens_over_room);
+  if (asked == 0 && !compat()) {
+    return issues_.rule("Invalid " + std::string(name) + " value, it must be at least 1",
+                        std::string(name));
+  }
+  if (asked == 0 || (asked > bound && !lowers)) {
     // The reference names max_tokens whatever the field is called.
     return issues_.rule("Invalid max_tokens value, the valid range of max_tokens is [1, " +
                             std::to_string(bound) + "]",

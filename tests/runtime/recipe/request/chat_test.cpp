@@ -142,6 +142,8 @@ TEST(ChatRequest, numbers_out_of_range_are_named) {
   EXPECT_EQ(accepted(with(R"("temperature":2.0)")).sampling.temperature, 2.0F);
   EXPECT_EQ(accepted(with(R"("temperature":0)")).sampling.temperature, 0.0F);
   EXPECT_EQ(accepted(with(R"("max_tokens":16.0)")).sampling.tokens_max, 16u);
+  EXPECT_EQ(accepted(with(R"("max_tokens":500000)")).sampling.tokens_max, 393216u);
+  EXPECT_NE(message_of(with(R"("max_tokens":500000)"), kV4), "") << "the reference refuses it";
   EXPECT_EQ(accepted(with(R"("top_k":-1)")).sampling.top_k, 0u);
   const std::pair<const char*, const char*> wrong[] = {
       {"\"top_p\":0", "top_p"},
@@ -184,20 +186,24 @@ TEST(ChatRequest, bias_entries_are_checked) {
 
 TEST(ChatRequest, what_is_not_done_is_refused_by_name_not_ignored) {
   for (const std::string field :
-       {"min_tokens", "best_of", "stop_token_ids", "functions", "web_search_options"}) {
+       {"min_tokens", "best_of", "stop_token_ids", "functions", "web_search_options", "guided_json",
+        "structured_outputs", "regex", "bad_words", "continue_final_message",
+        "skip_special_tokens"}) {
     EXPECT_EQ(refused(with("\"" + field + "\":[3]")), field);
     accepted(with("\"" + field + "\":null"));
     accepted(with("\"" + field + "\":[3]"), kV4, Compat::kDeepseek);  // the reference ignores it
   }
+  EXPECT_EQ(refused(with(R"("guided_json":{})")), "guided_json");  // any JSON
+  EXPECT_EQ(refused(with(R"("skip_special_tokens":false)")), "skip_special_tokens");
+  accepted(with(R"("skip_special_tokens":true,"echo":false,"length_penalty":1.0,"bad_words":[],
+      "add_generation_prompt":true,"best_of":1,"lora_path":"","nobody_knows":1)"));
   const std::string tools = R"("tools":[{"type":"function","function":{"name":"f"}}])";
   EXPECT_TRUE(accepted(with(tools + R"(,"parallel_tool_calls":false)"), kV4).parsing.one_call);
   EXPECT_FALSE(accepted(with(tools), kV4).parsing.one_call);
   EXPECT_EQ(refused(with(tools)), "tools");  // an ordinary model
   accepted(with(tools + R"(,"tool_choice":"none")"));
   accepted(with(R"("tools":[])"));
-  EXPECT_EQ(refused(messages(R"({"role":"user","content":"json"})") +
-                    R"(,"response_format":{"type":"json_object"})"),
-            "response_format.type");
+  EXPECT_EQ(refused(with(R"("response_format":{"type":"json_object"})")), "response_format.type");
 }
 
 // Case validation-08.
@@ -235,6 +241,13 @@ TEST(ChatRequest, thinking_is_on_unless_something_turns_it_off) {
   EXPECT_FALSE(thinking(R"("reasoning_effort":"none")"));
   EXPECT_FALSE(thinking(R"("thinking":{"type":"disabled"},"reasoning_effort":"max")"));
   EXPECT_TRUE(thinking(R"("thinking":{"type":"adaptive"},"reasoning_effort":"none")"));
+  EXPECT_FALSE(thinking(R"("chat_template_kwargs":{"enable_thinking":false})"));
+  EXPECT_FALSE(thinking(R"("chat_template_kwargs":{"thinking":false})"));
+  EXPECT_TRUE(thinking(R"("chat_template_kwargs":{"thinking":false},"reasoning_effort":"low")"));
+  EXPECT_EQ(refused(with(R"("chat_template_kwargs":{"tools":[]})")), "chat_template_kwargs.tools");
+  EXPECT_EQ(refused(with(R"("chat_template_kwargs":{"thinking":1})")),
+            "chat_template_kwargs.thinking");
+  EXPECT_EQ(refused(with(R"("chat_template_kwargs":[])")), "chat_template_kwargs");
   EXPECT_EQ(accepted(with(R"("reasoning_effort":"ultra")"), kV41).conversation.effort,
             Effort::kMax);
   EXPECT_EQ(accepted(with(R"("reasoning_effort":"minimal")"), kV4).conversation.effort,

@@ -153,6 +153,8 @@ TEST(MessagesRequest, what_is_not_done_is_refused_by_name_not_ignored) {
   EXPECT_EQ(refused(hi + R"(,"top_k":-1)").param, "top_k");
   EXPECT_EQ(refused(hi + R"(,"mcp_servers":[{"url":"x"}])").param, "mcp_servers");
   accepted(hi + R"(,"mcp_servers":[])");
+  // What the Anthropic coding CLI sends, and other servers ignore.
+  accepted(hi + R"(,"context_management":{"edits":[{"type":"clear_thinking_20251015"}]})");
   EXPECT_EQ(refused(hi + R"(,"stop_sequences":[""])").param, "stop_sequences[0]");
   EXPECT_EQ(refused(hi + R"(,"tools":[{"type":"web_search_20250305","name":"w"}])").param,
             "tools[0]");
