@@ -11,7 +11,11 @@ constexpr std::size_t kNameShown = 128;
 }  // namespace
 
 bool Issues::fail(RequestError error) {
-  if (compat()) error.param.clear();
+  if (compat()) {
+    error.param.clear();
+  } else {
+    error.message = shortened(std::move(error.message), kMessageBytesMax);
+  }
   if (!error_) error_ = std::move(error);
   return false;
 }

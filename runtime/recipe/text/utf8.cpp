@@ -142,4 +142,17 @@ std::string excerpt(std::string_view text, std::size_t bytes_max) {
   return out;
 }
 
+std::string shortened(std::string text, std::size_t bytes_max) {
+  constexpr std::string_view kGap = " ... ";
+  TROUPE_ASSERT(bytes_max >= 16, "shortened() needs room for both ends");
+  if (text.size() <= bytes_max) return text;
+  const auto inside = [&](std::size_t at) { return (text[at] & 0xC0) == 0x80; };
+  const std::size_t kept = bytes_max - kGap.size();
+  std::size_t end = text.size() - kept / 3;  // what is wrong stands first, and gets more
+  std::size_t begin = kept - kept / 3;
+  while (begin > 0 && inside(begin)) --begin;
+  while (end < text.size() && inside(end)) ++end;
+  return text.replace(begin, end - begin, kGap);
+}
+
 }  // namespace troupe

@@ -43,4 +43,9 @@ inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 /// control characters as '?', and "..." if something is left out.
 std::string excerpt(std::string_view text, std::size_t bytes_max);
 
+/// `text`, or its beginning, " ... " and its end, together at most `bytes_max` bytes: for a message
+/// that quotes something long and then says what to do. Valid UTF-8 stays valid.
+/// Requires: bytes_max >= 16.
+std::string shortened(std::string text, std::size_t bytes_max);
+
 }  // namespace troupe
