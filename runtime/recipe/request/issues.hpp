@@ -26,7 +26,6 @@ class Issues {
   explicit Issues(Compat compat) : compat_(compat) {}
 
   bool compat() const { return compat_ == Compat::kDeepseek; }
-  bool failed() const { return error_.has_value(); }
 
   /// The body is not JSON, or not of the protocol's shape. Returns false.
   bool shape(std::string message, std::string param);
@@ -37,7 +36,7 @@ class Issues {
   /// No such model. Returns false.
   bool unknown_model(std::string_view name);
 
-  /// Requires: failed().
+  /// What was found. Requires: a check has failed.
   RequestError take() { return *std::exchange(error_, std::nullopt); }
 
  private:

@@ -60,10 +60,6 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   /// Requires: made for Delivery::kBody.
   std::string body() const;
 
-  const Usage& usage() const { return usage_; }
-  /// Characters that U+FFFD stands for, in kDefault.
-  std::uint64_t replaced() const { return text_.replaced(); }
-
  private:
   enum class State : unsigned char { kIdle, kStarted, kFinished, kClosed };
 

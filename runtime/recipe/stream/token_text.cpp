@@ -14,8 +14,7 @@ bool is_ascii(std::string_view text) {
 
 /// Appends `bytes` with wrong ones replaced, up to an unfinished character at the end unless
 /// `at_end`. Returns how many bytes that was.
-std::size_t append_valid(std::string& out, std::string_view bytes, bool at_end,
-                         std::uint64_t& replaced) {
+std::size_t append_valid(std::string& out, std::string_view bytes, bool at_end) {
   std::string_view rest = bytes;
   while (!rest.empty()) {
     const Utf8Char next = first_char(rest);
@@ -24,7 +23,6 @@ std::size_t append_valid(std::string& out, std::string_view bytes, bool at_end,
       out += rest.substr(0, next.bytes);
     } else {
       out += kReplacement;
-      ++replaced;
     }
     rest.remove_prefix(next.bytes);
   }
@@ -107,8 +105,7 @@ void TokenText::push_run(const TokensChunk& chunk, PieceSink& sink) {
   }
   if (waiting_tokens_ == 0) return;
   text_.clear();
-  std::uint64_t replaced = 0;
-  append_valid(text_, waiting_, true, replaced);
+  append_valid(text_, waiting_, true);
   if (!text_.empty() && !text_.ends_with(kReplacement)) flush_run(sink);
 }
 
@@ -122,8 +119,7 @@ void TokenText::add_to_run(const TokensChunk& chunk, std::size_t index) {
 void TokenText::flush_run(PieceSink& sink) {
   if (waiting_.empty()) return;
   text_.clear();
-  std::uint64_t replaced = 0;
-  append_valid(text_, waiting_, true, replaced);
+  append_valid(text_, waiting_, true);
   sink.piece({.text = text_, .tokens = waiting_tokens_, .logprobs = logged_});
   waiting_.clear();
   logged_.clear();
@@ -155,7 +151,7 @@ void TokenText::push_bytes(std::string_view bytes, const Piece& like, bool at_en
   }
   waiting_ += bytes;
   text_.clear();
-  const std::size_t used = append_valid(text_, waiting_, at_end, replaced_);
+  const std::size_t used = append_valid(text_, waiting_, at_end);
   waiting_.erase(0, used);
   piece.text = text_;
   sink.piece(piece);

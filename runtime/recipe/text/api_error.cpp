@@ -44,24 +44,6 @@ Mapping mapping_of(Code code) {
 
 }  // namespace
 
-ApiError invalid_parameter(std::string param, std::string message) {
-  return {400, kInvalidRequest, std::move(param), "invalid_value", std::move(message)};
-}
-
-ApiError unsupported_parameter(std::string param, std::string message) {
-  return {400, kInvalidRequest, std::move(param), "unsupported_parameter", std::move(message)};
-}
-
-ApiError context_length_exceeded(std::uint64_t prompt_tokens, std::uint64_t output_tokens,
-                                 std::uint64_t context_tokens) {
-  return {400, kInvalidRequest, "messages", "context_length_exceeded",
-          "This model's context is " + std::to_string(context_tokens) +
-              " tokens, but the request needs " + std::to_string(prompt_tokens + output_tokens) +
-              " (" + std::to_string(prompt_tokens) + " in the messages, " +
-              std::to_string(output_tokens) +
-              " for the answer). Shorten the messages or the answer."};
-}
-
 ApiError model_not_found(std::string_view model) {
   return {404, kInvalidRequest, "model", "model_not_found",
           "The model '" + excerpt(model, 128) +

@@ -7,7 +7,6 @@
 // Invariant: message is never empty and repeats at most 200 bytes of the client's input.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -23,13 +22,6 @@ struct ApiError {
   std::string message;
 };
 
-/// 400: the value at `param` cannot be used.
-ApiError invalid_parameter(std::string param, std::string message);
-/// 400: well-formed, but this server does not do it; code "unsupported_parameter".
-ApiError unsupported_parameter(std::string param, std::string message);
-/// 400 with code "context_length_exceeded".
-ApiError context_length_exceeded(std::uint64_t prompt_tokens, std::uint64_t output_tokens,
-                                 std::uint64_t context_tokens);
 /// 404 with code "model_not_found".
 ApiError model_not_found(std::string_view model);
 /// Any other failure by its code. What becomes a 500 keeps its details (paths, assertions) to

@@ -147,17 +147,6 @@ JsonWriter& JsonWriter::null() {
   return *this;
 }
 
-JsonWriter& JsonWriter::raw(std::string_view json) {
-  separate();
-  out_ += json;
-  return *this;
-}
-
-void JsonWriter::clear() {
-  comma_ = false;
-  out_.clear();
-}
-
 std::string JsonWriter::take() {
   comma_ = false;
   return std::exchange(out_, {});

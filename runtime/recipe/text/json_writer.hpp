@@ -35,18 +35,8 @@ class JsonWriter {
   JsonWriter& boolean(bool value);
   JsonWriter& null();
 
-  /// Text that is JSON already: a value, or members of an object with the commas between them.
-  /// Requires: it is not empty.
-  JsonWriter& raw(std::string_view json);
-
   /// The finished document; the writer is empty after it.
   std::string take();
-
-  /// The document so far, until the next call; for writers that are used again and again.
-  std::string_view view() const { return out_; }
-  /// Empty again, with its memory.
-  void clear();
-  std::size_t capacity() const { return out_.capacity(); }
 
  private:
   JsonWriter& open(char bracket);
