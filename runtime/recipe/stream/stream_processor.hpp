@@ -33,6 +33,7 @@
 #include <string>
 
 #include "runtime/base/result.hpp"
+#include "runtime/base/rng.hpp"
 #include "runtime/recipe/stream/answer.hpp"
 #include "runtime/recipe/stream/answer_parser.hpp"
 #include "runtime/recipe/stream/chunk.hpp"
@@ -83,7 +84,7 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   Delivery delivery_;
   State state_ = State::kIdle;
   bool has_reasoning_ = false;
-  std::uint64_t random_;  // state of the tails of call ids
+  Rng random_;  // of the tails of call ids
   std::uint64_t calls_ = 0;
   std::uint64_t reasoning_tokens_ = 0;
   std::string reasoning_;  // kDeepseek

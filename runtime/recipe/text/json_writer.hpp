@@ -14,11 +14,6 @@
 
 namespace troupe {
 
-/// `value` between quotes; wrong UTF-8 becomes U+FFFD.
-void append_json_quoted(std::string& out, std::string_view value);
-/// null for what JSON does not have: NaN, infinity.
-void append_json_real(std::string& out, double value);
-
 class JsonWriter {
  public:
   JsonWriter& open_object() { return open('{'); }

@@ -128,6 +128,17 @@ void append_utf8(std::string& out, char32_t code) {
   }
 }
 
+std::size_t append_valid_utf8(std::string& out, std::string_view bytes, bool at_end) {
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    const Utf8Char next = first_char(rest);
+    if (next.state == Utf8State::kIncomplete && !at_end) break;
+    out += next.state == Utf8State::kValid ? rest.substr(0, next.bytes) : kReplacement;
+    rest.remove_prefix(next.bytes);
+  }
+  return bytes.size() - rest.size();
+}
+
 std::string excerpt(std::string_view text, std::size_t bytes_max) {
   std::string out;
   while (!text.empty()) {
