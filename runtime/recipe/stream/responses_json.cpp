@@ -139,9 +139,8 @@ void ResponsesAnswer::append_response(std::string& out, State state) const {
   out += ",\"status\":\"";
   out += kStates[static_cast<unsigned>(state)];
   out += "\",\"background\":false,\"completed_at\":";
-  // The reference also completes what is incomplete.
-  if (state == State::kCompleted || (!strict() && state == State::kIncomplete)) {
-    append_number(out, completed_at_);
+  if (completed_at_) {
+    append_number(out, *completed_at_);
   } else {
     out += "null";
   }
