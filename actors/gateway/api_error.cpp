@@ -1,7 +1,5 @@
 #include "actors/gateway/api_error.hpp"
 
-#include "runtime/recipe/stream/messages_answer.hpp"
-
 namespace troupe {
 
 recipe::Protocol protocol_of(std::string_view path) {
@@ -20,8 +18,8 @@ SessionRespond error_response(std::uint64_t exchange, recipe::Protocol protocol,
     const std::int64_t whole = (retry_after.value + 999'999'999) / 1'000'000'000;
     answer.headers.emplace_back("retry-after", std::to_string(whole));
   }
-  answer.body = protocol == recipe::Protocol::kMessages ? recipe::messages_error_body(error)
-                                                        : error_body(error);
+  answer.body =
+      protocol == recipe::Protocol::kMessages ? messages_error_body(error) : error_body(error);
   return answer;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/recipe/text/api_error.hpp"
+
 namespace troupe {
 
 void RankTable::join(const RankJoined& joined) {
@@ -34,8 +36,7 @@ Result<ActorRef> RankTable::place(const ActorRef& owner, std::string_view model)
     }
   }
   if (!served) {
-    return Error{Code::kNotFound, "the model '" + std::string(model.substr(0, 200)) +
-                                      "' does not exist; GET /v1/models lists those that do"};
+    return Error{Code::kNotFound, model_not_found(model).message};
   }
   if (best == nullptr) return Error{Code::kUnavailable, "all ranks are full; try again"};
   ++best->load;

@@ -16,8 +16,6 @@ constexpr double kTimeLeast = 0.005;
 /// Share of the newest error in the running deviation, and what makes a mean of |e| a deviation.
 constexpr double kNewest = 0.01;
 constexpr double kMeanToDeviation = 1.25;
-/// One-sided 95 % of a normal distribution.
-constexpr double kOf95 = 1.65;
 /// How unsure a constant is at the start, relative to itself (g: to kUnsureG at least, in units of
 /// kScale).
 constexpr double kUnsure = 0.7;
@@ -157,15 +155,6 @@ PrefillCurve CostFit::curve() const {
   curve.a = theta_[0] * kScale[0] * kNs;
   curve.b = theta_[1] * kScale[1] * kNs;
   curve.g = theta_[2] * kScale[2] * kNs;
-  return curve;
-}
-
-PrefillCurve CostFit::cautious() const {
-  PrefillCurve curve = this->curve();
-  const double more = 1 + kOf95 * deviation_;
-  curve.a *= more;
-  curve.b *= more;
-  curve.g *= more;
   return curve;
 }
 

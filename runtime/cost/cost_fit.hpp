@@ -71,8 +71,6 @@ class CostFit {
   PrefillCurve curve() const;
   /// The relative deviation of steps from the curve.
   double deviation() const { return deviation_; }
-  /// A curve that 95 of 100 steps keep: for when a latency bound is tight.
-  PrefillCurve cautious() const;
   std::uint64_t samples() const { return samples_; }
 
   /// One line of text, and back. kCorrupt says what does not fit.

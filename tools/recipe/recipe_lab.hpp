@@ -38,7 +38,7 @@ class RecipeLab {
   using TokenizerPtr = std::shared_ptr<const Tokenizer>;
   using PackPtr = std::shared_ptr<const recipe::PromptPack>;
 
-  /// kUnsupported if the model is not known.
+  /// kInvalid, and which models are known, if options.model is none of them.
   static Result<RecipeLab> open(LabOptions options);
 
   Result<EncodingPtr> encoding(recipe::ModelVersion version);

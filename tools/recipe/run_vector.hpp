@@ -33,7 +33,7 @@ Result<VectorResult> run_vector(const Vector& vector, RecipeLab& lab, bool with_
 /// run_stream.cpp. Requires: vector.kind() is kStream.
 Result<VectorResult> run_stream(const Vector& vector, RecipeLab& lab);
 
-/// A request that was refused, as members of an result.
+/// A request that was refused, as members of a result.
 VectorResult refusal_of(const recipe::RequestError& error, recipe::Protocol protocol,
                         const RecipeLab& lab);
 

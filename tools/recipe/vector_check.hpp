@@ -1,8 +1,9 @@
 // Runs vectors and compares what comes out with what they expect.
 //
 // Each member of "expect" is compared with the result's, but for: "tokenizer" and "python_type",
-// which describe how the vector was made; "message" and "body" of a refusal at stage "parse", whose
-// wording and status are the parser's own (recipe SPEC section 6).
+// which describe how the vector was made; "message", "body" and "status" of a refusal at stage
+// "parse", which are the parser's own (recipe SPEC section 6). What the result has beside is not
+// looked at, except a refusal: where none is expected it is a failure.
 //
 // Threads: one owner.
 #pragma once

@@ -1,10 +1,7 @@
-// A refused request as clients of each protocol expect it.
+// A refused request as clients of each protocol expect it (text/api_error.hpp). The reference
+// answers in Chat's form in all protocols (recipe SPEC 6, a quirk); so does compat mode.
 //
-//   Chat, Responses   {"error":{"message","type","param","code"}}
-//   Messages          {"type":"error","error":{"type","message"}}
-//
-// The reference answers in the first form in all protocols (recipe SPEC 6, a quirk); so does
-// compat mode. Threads: pure functions.
+// Threads: pure functions.
 #pragma once
 
 #include <string>

@@ -1,17 +1,16 @@
 #include "runtime/recipe/request/issues.hpp"
 
+#include "runtime/recipe/text/api_error.hpp"
 #include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe::recipe {
-namespace {
-
-/// What a message repeats of a client's model name.
-constexpr std::size_t kNameShown = 128;
-
-}  // namespace
 
 bool Issues::fail(RequestError error) {
-  if (compat()) error.param.clear();
+  if (compat()) {
+    error.param.clear();
+  } else {
+    error.message = shortened(std::move(error.message), kMessageBytesMax);
+  }
   if (!error_) error_ = std::move(error);
   return false;
 }
@@ -41,13 +40,9 @@ bool Issues::unknown_model(std::string_view name) {
     message.append(name).append(".");
     return rule(std::move(message));
   }
-  RequestError error{RequestError::Stage::kConvert,
-                     "The model '" + excerpt(name, kNameShown) +
-                         "' does not exist. GET /v1/models lists those that do.",
-                     "model"};
-  error.code = "model_not_found";
-  error.status = 404;
-  return fail(std::move(error));
+  ApiError error = model_not_found(name);
+  return fail({RequestError::Stage::kConvert, std::move(error.message), std::move(error.param),
+               std::move(error.code), error.status});
 }
 
 }  // namespace troupe::recipe

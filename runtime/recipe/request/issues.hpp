@@ -1,6 +1,11 @@
 // The first thing wrong with a request. Checks return false once something is, so that callers
 // leave at once; what was found first is what the client reads (recipe SPEC 6).
 //
+// Messages quote names and values of the body, which may be megabytes. In default mode a message
+// is cut in its middle to kMessageBytesMax, here and nowhere else, so that it still begins with
+// what is wrong and ends with what to do. Compat mode quotes all, as the reference does. `param`
+// is made of our own names and of indices.
+//
 // Threads: one owner.
 #pragma once
 
@@ -15,10 +20,12 @@ namespace troupe::recipe {
 
 class Issues {
  public:
+  /// Our own words, of which no message has more than 300 bytes, and enough of what they quote.
+  static constexpr std::size_t kMessageBytesMax = 512;
+
   explicit Issues(Compat compat) : compat_(compat) {}
 
   bool compat() const { return compat_ == Compat::kDeepseek; }
-  bool failed() const { return error_.has_value(); }
 
   /// The body is not JSON, or not of the protocol's shape. Returns false.
   bool shape(std::string message, std::string param);
@@ -29,7 +36,7 @@ class Issues {
   /// No such model. Returns false.
   bool unknown_model(std::string_view name);
 
-  /// Requires: failed().
+  /// What was found. Requires: a check has failed.
   RequestError take() { return *std::exchange(error_, std::nullopt); }
 
  private:

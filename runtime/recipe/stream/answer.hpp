@@ -41,7 +41,7 @@ struct Identity {
   std::int64_t created = 0;  ///< seconds since 1970
   std::uint64_t seed = 0;    ///< of the random tails of call ids; another for each answer
   std::string signature;     ///< Messages: of thinking blocks; empty: the id
-  /// Responses: seconds since 1970 at the end; without it, `created`.
+  /// Responses: seconds since 1970 at the end; without it, `completed_at` stays null.
   std::function<std::int64_t()> now;
 };
 

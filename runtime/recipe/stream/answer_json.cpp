@@ -1,10 +1,7 @@
 #include "runtime/recipe/stream/answer_json.hpp"
 
 #include <algorithm>
-#include <charconv>
 
-#include "runtime/recipe/text/json_tape.hpp"
-#include "runtime/recipe/text/json_writer.hpp"
 #include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe::recipe {
@@ -14,7 +11,7 @@ namespace {
 constexpr double kLogprobMin = -9999.0;
 
 void append_token_text(std::string& out, std::string_view bytes, bool strict) {
-  if (strict || is_valid_utf8(bytes)) return append_json_quoted(out, bytes);
+  if (strict || is_valid_utf8(bytes)) return append_json_string(out, bytes);
   static constexpr char kHex[] = "0123456789abcdef";
   out += '"';
   for (const char c : bytes) {
@@ -63,21 +60,7 @@ std::string_view messages_stop_reason(AnswerEnd end) {
   return "end_turn";
 }
 
-template <class Number>
-void append_digits(std::string& out, Number value) {
-  char digits[24];  // 64 bits need at most 20 characters
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
-
 }  // namespace
-
-void append_number(std::string& out, std::uint64_t value) {
-  append_digits(out, value);
-}
-
-void append_number(std::string& out, std::int64_t value) {
-  append_digits(out, value);
-}
 
 std::string_view argument_json(const Delta& delta, std::string& scratch) {
   if (delta.kind != DeltaKind::kArgumentText) return delta.text;
@@ -157,7 +140,7 @@ void append_messages_stop(std::string& out, const Outcome& outcome) {
   out += messages_stop_reason(outcome.end);
   out += "\",\"stop_sequence\":";
   if (outcome.end == AnswerEnd::kStopString) {
-    append_json_quoted(out, outcome.stop);
+    append_json_string(out, outcome.stop);
   } else {
     out += "null";
   }

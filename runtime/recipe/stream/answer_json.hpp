@@ -6,11 +6,10 @@
 #include <string_view>
 
 #include "runtime/recipe/stream/answer.hpp"
+#include "runtime/recipe/text/json_number.hpp"
+#include "runtime/recipe/text/json_string.hpp"
 
 namespace troupe::recipe {
-
-void append_number(std::string& out, std::uint64_t value);
-void append_number(std::string& out, std::int64_t value);
 
 /// The text of a delta of arguments: JSON as it is, text escaped. `scratch` may hold it.
 std::string_view argument_json(const Delta& delta, std::string& scratch);

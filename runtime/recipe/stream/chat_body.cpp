@@ -65,7 +65,7 @@ std::string ChatCompletion::body() const {
   append_choice_logprobs(out);
   out += ",\"finish_reason\":";
   if (end_) {
-    append_json_quoted(out, chat_finish_reason(*end_));
+    append_json_string(out, chat_finish_reason(*end_));
   } else {
     out += "null";
   }
@@ -86,13 +86,13 @@ void ChatCompletion::append_message(std::string& out) const {
   out += "{\"role\":\"assistant\",\"content\":";
   const bool only_calls = strict() && !calls_.empty() && content_ && content_->empty();
   if (content_ && !only_calls) {
-    append_json_quoted(out, *content_);
+    append_json_string(out, *content_);
   } else {
     out += "null";
   }
   if (reasoning_) {
     out += ",\"reasoning_content\":";
-    append_json_quoted(out, *reasoning_);
+    append_json_string(out, *reasoning_);
   }
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     out += i == 0 ? ",\"tool_calls\":[{" : ",{";
@@ -102,11 +102,11 @@ void ChatCompletion::append_message(std::string& out) const {
       out += ',';
     }
     out += "\"id\":";
-    append_json_quoted(out, calls_[i].id);
+    append_json_string(out, calls_[i].id);
     out += ",\"type\":\"function\",\"function\":{\"name\":";
-    append_json_quoted(out, calls_[i].name);
+    append_json_string(out, calls_[i].name);
     out += ",\"arguments\":";
-    append_json_quoted(out, calls_[i].arguments);
+    append_json_string(out, calls_[i].arguments);
     out += "}}";
   }
   out += calls_.empty() ? "}" : "]}";

@@ -67,10 +67,10 @@ void ChatStream::text_chunk(const Delta& delta) {
   open();
   if (reasoning) {
     out_ += both ? "\"content\":null,\"reasoning_content\":" : "\"reasoning_content\":";
-    append_json_quoted(out_, delta.text);
+    append_json_string(out_, delta.text);
   } else {
     out_ += "\"content\":";
-    append_json_quoted(out_, delta.text);
+    append_json_string(out_, delta.text);
     if (both) out_ += ",\"reasoning_content\":null";
   }
   if (delta.logprobs.empty()) return close();
@@ -85,9 +85,9 @@ void ChatStream::call_chunk(const Delta& delta) {
   out_ += "\"tool_calls\":[{\"index\":";
   append_number(out_, calls_++);
   out_ += ",\"id\":";
-  append_json_quoted(out_, delta.call_id);
+  append_json_string(out_, delta.call_id);
   out_ += ",\"type\":\"function\",\"function\":{\"name\":";
-  append_json_quoted(out_, delta.text);
+  append_json_string(out_, delta.text);
   out_ += ",\"arguments\":\"\"}}]";
   close();
 }
@@ -97,7 +97,7 @@ void ChatStream::arguments_chunk(const Delta& delta) {
   out_ += "\"tool_calls\":[{\"index\":";
   append_number(out_, calls_ - 1);
   out_ += ",\"function\":{\"arguments\":";
-  append_json_quoted(out_, argument_json(delta, scratch_));
+  append_json_string(out_, argument_json(delta, scratch_));
   out_ += "}}]";
   close();
 }
@@ -109,7 +109,7 @@ void ChatStream::finish(const Outcome& outcome) {
                                        : "\"content\":\"\"";
   }
   out_ += strict() ? "},\"finish_reason\":" : "},\"logprobs\":null,\"finish_reason\":";
-  append_json_quoted(out_, chat_finish_reason(outcome.end));
+  append_json_string(out_, chat_finish_reason(outcome.end));
   out_ += "}]";
   if (!strict()) {
     out_ += ",\"usage\":";

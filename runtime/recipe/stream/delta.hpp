@@ -3,7 +3,7 @@
 // Order: any number of reasoning texts, contents and calls. A call is kCall, its arguments in any
 // number of kArguments and kArgumentText, and kCallDone once it is complete (kDefault only). The
 // arguments, joined, are JSON text: kArguments as it is, kArgumentText as a part of a string that
-// is still to be escaped (argument_text.hpp).
+// is still to be escaped (argument_json() in answer_json.hpp).
 //
 // Ownership: views, valid while the delta is handled. Threads: plain values.
 #pragma once

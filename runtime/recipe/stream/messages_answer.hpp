@@ -68,7 +68,4 @@ class MessagesCompletion final : public Answer {
   OpenBlock block_ = OpenBlock::kNone;
 };
 
-/// {"type":"error","error":{...}}: what Messages answers in place of the error body of Chat.
-std::string messages_error_body(const ApiError& error);
-
 }  // namespace troupe::recipe

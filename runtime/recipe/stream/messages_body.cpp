@@ -1,7 +1,6 @@
 #include "runtime/recipe/stream/answer_json.hpp"
 #include "runtime/recipe/stream/messages_answer.hpp"
 #include "runtime/recipe/text/json_reprint.hpp"
-#include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe::recipe {
 
@@ -17,9 +16,9 @@ void MessagesCompletion::begin_block(OpenBlock block, const Delta& delta) {
   text_.clear();
   if (block != OpenBlock::kTool) return;
   call_ = "{\"type\":\"tool_use\",\"id\":";
-  append_json_quoted(call_, delta.call_id);
+  append_json_string(call_, delta.call_id);
   call_ += ",\"name\":";
-  append_json_quoted(call_, delta.text);
+  append_json_string(call_, delta.text);
   call_ += ",\"input\":";
 }
 
@@ -33,12 +32,12 @@ void MessagesCompletion::end_block(bool complete) {
   if (block == OpenBlock::kThinking) {
     const Identity& identity = context().identity;
     blocks_ += "{\"type\":\"thinking\",\"thinking\":";
-    append_json_quoted(blocks_, text_);
+    append_json_string(blocks_, text_);
     blocks_ += ",\"signature\":";
-    append_json_quoted(blocks_, identity.signature.empty() ? identity.id : identity.signature);
+    append_json_string(blocks_, identity.signature.empty() ? identity.id : identity.signature);
   } else if (block == OpenBlock::kText) {
     blocks_ += "{\"type\":\"text\",\"text\":";
-    append_json_quoted(blocks_, text_);
+    append_json_string(blocks_, text_);
   } else {
     blocks_ += call_;
     if (!reprint_json(text_, kCompactJson, blocks_)) blocks_ += "{}";
@@ -75,9 +74,9 @@ void MessagesCompletion::finish(const Outcome& outcome) {
 std::string MessagesCompletion::body() const {
   const Identity& identity = context().identity;
   std::string out = "{\"id\":";
-  append_json_quoted(out, identity.id);
+  append_json_string(out, identity.id);
   out += ",\"type\":\"message\",\"role\":\"assistant\",\"model\":";
-  append_json_quoted(out, identity.model);
+  append_json_string(out, identity.model);
   out += ",\"content\":[" + blocks_ + "]," + stop_ + ",\"usage\":";
   append_messages_usage(out, usage_);
   out += '}';

@@ -1,6 +1,5 @@
 #include "runtime/recipe/stream/answer_json.hpp"
 #include "runtime/recipe/stream/messages_answer.hpp"
-#include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe::recipe {
 namespace {
@@ -16,45 +15,14 @@ OpenBlock block_of(DeltaKind kind) {
   }
 }
 
-/// How Messages names what went wrong.
-std::string_view error_type(int status) {
-  switch (status) {
-    case 400:
-      return "invalid_request_error";
-    case 401:
-      return "authentication_error";
-    case 403:
-      return "permission_error";
-    case 404:
-      return "not_found_error";
-    case 413:
-      return "request_too_large";
-    case 429:
-      return "rate_limit_error";
-    case 503:
-    case 529:
-      return "overloaded_error";
-    default:
-      return "api_error";
-  }
-}
-
 }  // namespace
-
-std::string messages_error_body(const ApiError& error) {
-  JsonWriter json;
-  json.open_object().key("type").text("error").key("error").open_object();
-  json.key("type").text(error_type(error.status)).key("message").text(error.message);
-  json.close_object().close_object();
-  return json.take();
-}
 
 void MessagesStream::start(const Start& start) {
   const Identity& identity = context().identity;
   out_ = "{\"type\":\"message_start\",\"message\":{\"id\":";
-  append_json_quoted(out_, identity.id);
+  append_json_string(out_, identity.id);
   out_ += ",\"type\":\"message\",\"role\":\"assistant\",\"model\":";
-  append_json_quoted(out_, identity.model);
+  append_json_string(out_, identity.model);
   out_ += ",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":";
   append_messages_usage(
       out_, {.prompt_tokens = start.prompt_tokens, .cached_tokens = start.cached_tokens});
@@ -75,9 +43,9 @@ void MessagesStream::begin_block(OpenBlock block, const Delta& delta) {
     out_ += "\"text\",\"text\":\"\"}}";
   } else {
     out_ += "\"tool_use\",\"id\":";
-    append_json_quoted(out_, delta.call_id);
+    append_json_string(out_, delta.call_id);
     out_ += ",\"name\":";
-    append_json_quoted(out_, delta.text);
+    append_json_string(out_, delta.text);
     out_ += ",\"input\":{}}}";
   }
   send("content_block_start", out_);
@@ -91,7 +59,7 @@ void MessagesStream::end_block() {
   if (block_ == OpenBlock::kThinking) {
     const Identity& identity = context().identity;
     open_delta("signature_delta", "signature");
-    append_json_quoted(out_, identity.signature.empty() ? identity.id : identity.signature);
+    append_json_string(out_, identity.signature.empty() ? identity.id : identity.signature);
     send_delta();
   }
   out_ = "{\"type\":\"content_block_stop\",\"index\":";
@@ -113,7 +81,7 @@ void MessagesStream::delta(const Delta& delta) {
   } else {
     open_delta("input_json_delta", "partial_json");
   }
-  append_json_quoted(out_, argument_json(delta, scratch_));
+  append_json_string(out_, argument_json(delta, scratch_));
   send_delta();
 }
 

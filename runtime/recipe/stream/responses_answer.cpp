@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "runtime/recipe/stream/answer_json.hpp"
-#include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe::recipe {
 
 ResponsesAnswer::ResponsesAnswer(AnswerContext context) : Answer(std::move(context)) {
-  append_json_quoted(scratch_, this->context().identity.id);
+  append_json_string(scratch_, this->context().identity.id);
   id_ = scratch_.substr(1, scratch_.size() - 2);
   prepare_members();
 }
@@ -31,7 +30,7 @@ void ResponsesAnswer::close(std::string_view type, std::string_view text) {
   out_ += ",\"sequence_number\":";
   append_number(out_, sequence_++);
   out_ += ",\"text\":";
-  append_json_quoted(out_, text);
+  append_json_string(out_, text);
   out_ += '}';
   send(type, out_);
 }
@@ -96,12 +95,12 @@ void ResponsesAnswer::begin_call(const Delta& delta) {
   const auto space = options.namespaces.find(delta.text);
   const bool mapped = space != options.namespaces.end();
   call_ = "\"call_id\":";
-  append_json_quoted(call_, delta.call_id);
+  append_json_string(call_, delta.call_id);
   call_ += ",\"name\":";
-  append_json_quoted(call_, mapped ? std::string_view(space->second.second) : delta.text);
+  append_json_string(call_, mapped ? std::string_view(space->second.second) : delta.text);
   if (mapped) {
     call_ += ",\"namespace\":";
-    append_json_quoted(call_, space->second.first);
+    append_json_string(call_, space->second.first);
   }
   if (!is_sending()) return;
   open("response.output_item.added");
@@ -125,7 +124,7 @@ void ResponsesAnswer::text_delta(const Delta& delta) {
       message ? "response.output_text.delta" : "response.reasoning_text.delta";
   open(type);
   out_ += ",\"content_index\":0,\"delta\":";
-  append_json_quoted(out_, delta.text);
+  append_json_string(out_, delta.text);
   item_id();
   if (message) {
     out_ += ",\"logprobs\":[";
@@ -150,7 +149,7 @@ void ResponsesAnswer::arguments_piece(std::string_view piece) {
       custom ? "response.custom_tool_call_input.delta" : "response.function_call_arguments.delta";
   open(type);
   out_ += ",\"delta\":";
-  append_json_quoted(out_, piece);
+  append_json_string(out_, piece);
   item_id();
   item_index();
   close(type);
@@ -226,7 +225,7 @@ void ResponsesAnswer::end_call() {
       custom ? "response.custom_tool_call_input.done" : "response.function_call_arguments.done";
   open(type);
   out_ += custom ? ",\"input\":" : ",\"arguments\":";
-  append_json_quoted(out_, text_);
+  append_json_string(out_, text_);
   item_id();
   item_index();
   close(type);
@@ -239,7 +238,11 @@ void ResponsesAnswer::finish(const Outcome& outcome) {
   end_item(!incomplete, false);
   state_ = incomplete ? State::kIncomplete : State::kCompleted;
   const Identity& identity = context().identity;
-  completed_at_ = identity.now ? identity.now() : identity.created;
+  if (!strict()) {
+    completed_at_ = identity.created;  // also of what is incomplete
+  } else if (!incomplete && identity.now) {
+    completed_at_ = identity.now();
+  }
   if (is_sending()) {
     send_response(incomplete ? "response.incomplete" : "response.completed", state_);
   }
@@ -247,10 +250,7 @@ void ResponsesAnswer::finish(const Outcome& outcome) {
 
 void ResponsesAnswer::fail(const ApiError& error) {
   state_ = State::kFailed;
-  JsonWriter json;
-  json.open_object().key("code").text(error.code.empty() ? error.type : error.code);
-  json.key("message").text(error.message).close_object();
-  failure_ = json.take();
+  failure_ = response_error(error);
   if (is_sending()) send_response("response.failed", state_);
 }
 

@@ -14,6 +14,7 @@
 // Threads: one owner.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "runtime/recipe/stream/answer.hpp"
@@ -72,7 +73,7 @@ class ResponsesAnswer final : public Answer {
   std::uint64_t sequence_ = 0;
   State state_ = State::kInProgress;
   Outcome outcome_;
-  std::int64_t completed_at_ = 0;
+  std::optional<std::int64_t> completed_at_;
   std::string failure_ = "null";
   // Members of the response that do not change.
   std::string before_model_;

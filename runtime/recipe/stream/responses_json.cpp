@@ -2,7 +2,6 @@
 #include "runtime/recipe/stream/answer_json.hpp"
 #include "runtime/recipe/stream/responses_answer.hpp"
 #include "runtime/recipe/text/json_tape.hpp"
-#include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe::recipe {
 namespace {
@@ -56,7 +55,7 @@ void ResponsesAnswer::append_part(std::string& out, bool whole) const {
     if (whole) out += logs_;
     out += "],\"text\":";
   }
-  append_json_quoted(out, whole ? std::string_view(text_) : std::string_view());
+  append_json_string(out, whole ? std::string_view(text_) : std::string_view());
   out += '}';
 }
 
@@ -75,7 +74,7 @@ void ResponsesAnswer::append_item(std::string& out, std::string_view status, boo
     out += ',';
     out += call_;
     out += item_ == Item::kCustom ? ",\"input\":" : ",\"arguments\":";
-    append_json_quoted(out, whole ? std::string_view(text_) : std::string_view());
+    append_json_string(out, whole ? std::string_view(text_) : std::string_view());
     out += '}';
     return;
   }
@@ -117,7 +116,7 @@ void ResponsesAnswer::prepare_members() {
   };
   add(before_model_, 0, 1);
   before_model_ += ",\"max_tool_calls\":null,\"model\":";
-  append_json_quoted(before_model_, context().identity.model);
+  append_json_string(before_model_, context().identity.model);
   before_model_ += ",\"moderation\":null,\"output\":[";
   after_output_ =
       R"(],"parallel_tool_calls":true,"presence_penalty":0.0,"previous_response_id":null,)"
@@ -140,9 +139,8 @@ void ResponsesAnswer::append_response(std::string& out, State state) const {
   out += ",\"status\":\"";
   out += kStates[static_cast<unsigned>(state)];
   out += "\",\"background\":false,\"completed_at\":";
-  // The reference also completes what is incomplete.
-  if (state == State::kCompleted || (!strict() && state == State::kIncomplete)) {
-    append_number(out, completed_at_);
+  if (completed_at_) {
+    append_number(out, *completed_at_);
   } else {
     out += "null";
   }

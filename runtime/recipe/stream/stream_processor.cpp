@@ -21,15 +21,6 @@ bool has_markup(const Tokenizer* tokenizer) {
   return !tokenizer || tokenizer->added_token(kThinkEnd) || tokenizer->added_token(kDsml);
 }
 
-/// splitmix64: well-spread numbers from any seed.
-std::uint64_t next_random(std::uint64_t& state) {
-  state += 0x9E3779B97F4A7C15;
-  std::uint64_t x = state;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
-
 }  // namespace
 
 std::unique_ptr<Answer> make_answer(AnswerContext context, Delivery delivery) {
@@ -171,8 +162,8 @@ std::string_view StreamProcessor::next_call_id() {
   if (calls_ < 10) call_id_ += '0';
   append_number(call_id_, calls_++);
   call_id_ += thinking_ && !has_reasoning_ ? "_ET_" : "_";
-  for (int i = 0; i < 20; ++i) call_id_ += kAlphabet[next_random(random_) % kAlphabet.size()];
-  for (int i = 0; i < 4; ++i) call_id_ += static_cast<char>('0' + next_random(random_) % 10);
+  for (int i = 0; i < 20; ++i) call_id_ += kAlphabet[random_.below(kAlphabet.size())];
+  for (int i = 0; i < 4; ++i) call_id_ += static_cast<char>('0' + random_.below(10));
   return call_id_;
 }
 

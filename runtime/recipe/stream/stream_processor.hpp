@@ -33,6 +33,7 @@
 #include <string>
 
 #include "runtime/base/result.hpp"
+#include "runtime/base/rng.hpp"
 #include "runtime/recipe/stream/answer.hpp"
 #include "runtime/recipe/stream/answer_parser.hpp"
 #include "runtime/recipe/stream/chunk.hpp"
@@ -60,10 +61,6 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   /// Requires: made for Delivery::kBody.
   std::string body() const;
 
-  const Usage& usage() const { return usage_; }
-  /// Characters that U+FFFD stands for, in kDefault.
-  std::uint64_t replaced() const { return text_.replaced(); }
-
  private:
   enum class State : unsigned char { kIdle, kStarted, kFinished, kClosed };
 
@@ -87,7 +84,7 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   Delivery delivery_;
   State state_ = State::kIdle;
   bool has_reasoning_ = false;
-  std::uint64_t random_;  // state of the tails of call ids
+  Rng random_;  // of the tails of call ids
   std::uint64_t calls_ = 0;
   std::uint64_t reasoning_tokens_ = 0;
   std::string reasoning_;  // kDeepseek

@@ -12,25 +12,6 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
 }
 
-/// Appends `bytes` with wrong ones replaced, up to an unfinished character at the end unless
-/// `at_end`. Returns how many bytes that was.
-std::size_t append_valid(std::string& out, std::string_view bytes, bool at_end,
-                         std::uint64_t& replaced) {
-  std::string_view rest = bytes;
-  while (!rest.empty()) {
-    const Utf8Char next = first_char(rest);
-    if (next.state == Utf8State::kIncomplete && !at_end) break;
-    if (next.state == Utf8State::kValid) {
-      out += rest.substr(0, next.bytes);
-    } else {
-      out += kReplacement;
-      ++replaced;
-    }
-    rest.remove_prefix(next.bytes);
-  }
-  return bytes.size() - rest.size();
-}
-
 bool is_whole(std::string_view text) {
   return is_ascii(text) || is_valid_utf8(text);
 }
@@ -107,8 +88,7 @@ void TokenText::push_run(const TokensChunk& chunk, PieceSink& sink) {
   }
   if (waiting_tokens_ == 0) return;
   text_.clear();
-  std::uint64_t replaced = 0;
-  append_valid(text_, waiting_, true, replaced);
+  append_valid_utf8(text_, waiting_, true);
   if (!text_.empty() && !text_.ends_with(kReplacement)) flush_run(sink);
 }
 
@@ -122,8 +102,7 @@ void TokenText::add_to_run(const TokensChunk& chunk, std::size_t index) {
 void TokenText::flush_run(PieceSink& sink) {
   if (waiting_.empty()) return;
   text_.clear();
-  std::uint64_t replaced = 0;
-  append_valid(text_, waiting_, true, replaced);
+  append_valid_utf8(text_, waiting_, true);
   sink.piece({.text = text_, .tokens = waiting_tokens_, .logprobs = logged_});
   waiting_.clear();
   logged_.clear();
@@ -155,7 +134,7 @@ void TokenText::push_bytes(std::string_view bytes, const Piece& like, bool at_en
   }
   waiting_ += bytes;
   text_.clear();
-  const std::size_t used = append_valid(text_, waiting_, at_end, replaced_);
+  const std::size_t used = append_valid_utf8(text_, waiting_, at_end);
   waiting_.erase(0, used);
   piece.text = text_;
   sink.piece(piece);

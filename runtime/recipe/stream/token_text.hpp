@@ -45,8 +45,6 @@ class TokenText {
   /// The end of the stream: what still waits, in kDefault.
   void finish(PieceSink& sink);
 
-  /// Characters that U+FFFD stands for, in kDefault.
-  std::uint64_t replaced() const { return replaced_; }
   const Tokenizer* tokenizer() const { return tokenizer_.get(); }
 
  private:
@@ -66,7 +64,6 @@ class TokenText {
   std::string text_;                 // scratch
   std::vector<LoggedToken> logged_;  // kDeepseek: of what waits; kDefault: scratch
   std::uint64_t waiting_tokens_ = 0;
-  std::uint64_t replaced_ = 0;
 };
 
 }  // namespace troupe::recipe

@@ -42,25 +42,34 @@ Mapping mapping_of(Code code) {
   return {500, "server_error", "internal_error"};
 }
 
+/// How Messages names what went wrong.
+std::string_view messages_type(int status) {
+  switch (status) {
+    case 400:
+      return kInvalidRequest;
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
+    case 404:
+      return "not_found_error";
+    case 413:
+      return "request_too_large";
+    case 429:
+      return "rate_limit_error";
+    case 503:
+    case 529:
+      return "overloaded_error";
+    default:
+      return "api_error";
+  }
+}
+
+std::string_view message_of(const ApiError& error) {
+  return error.message.empty() ? std::string_view("unknown error") : error.message;
+}
+
 }  // namespace
-
-ApiError invalid_parameter(std::string param, std::string message) {
-  return {400, kInvalidRequest, std::move(param), "invalid_value", std::move(message)};
-}
-
-ApiError unsupported_parameter(std::string param, std::string message) {
-  return {400, kInvalidRequest, std::move(param), "unsupported_parameter", std::move(message)};
-}
-
-ApiError context_length_exceeded(std::uint64_t prompt_tokens, std::uint64_t output_tokens,
-                                 std::uint64_t context_tokens) {
-  return {400, kInvalidRequest, "messages", "context_length_exceeded",
-          "This model's context is " + std::to_string(context_tokens) +
-              " tokens, but the request needs " + std::to_string(prompt_tokens + output_tokens) +
-              " (" + std::to_string(prompt_tokens) + " in the messages, " +
-              std::to_string(output_tokens) +
-              " for the answer). Shorten the messages or the answer."};
-}
 
 ApiError model_not_found(std::string_view model) {
   return {404, kInvalidRequest, "model", "model_not_found",
@@ -79,14 +88,27 @@ ApiError api_error_of(const Error& error) {
 
 std::string error_body(const ApiError& error) {
   JsonWriter json;
-  json.open_object();
-  json.key("error").open_object();
-  json.key("message").text(error.message.empty() ? "unknown error" : error.message);
+  json.open_object().key("error").open_object();
+  json.key("message").text(message_of(error));
   json.key("type").text(error.type);
   json.key("param").text_or_null(error.param);
   json.key("code").text_or_null(error.code);
-  json.close_object();
-  json.close_object();
+  json.close_object().close_object();
+  return json.take();
+}
+
+std::string messages_error_body(const ApiError& error) {
+  JsonWriter json;
+  json.open_object().key("type").text("error").key("error").open_object();
+  json.key("type").text(messages_type(error.status)).key("message").text(message_of(error));
+  json.close_object().close_object();
+  return json.take();
+}
+
+std::string response_error(const ApiError& error) {
+  JsonWriter json;
+  json.open_object().key("code").text(error.code.empty() ? error.type : error.code);
+  json.key("message").text(message_of(error)).close_object();
   return json.take();
 }
 

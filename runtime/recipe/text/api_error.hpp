@@ -1,13 +1,17 @@
-// An error as clients of the OpenAI API expect it: an HTTP status and the body
-// {"error":{"message","type","param","code"}}.
+// An error as clients expect it: an HTTP status, and JSON in the form of their protocol. This is
+// the one place that writes errors:
+//
+//   Chat, Responses  {"error":{"message","type","param","code"}}
+//   Messages         {"type":"error","error":{"type","message"}}
+//   response.failed  {"code","message"}
 //
 // Why: SDKs decide by status and code whether to retry and what to show (retried: 408, 409, 429,
 // 500 and above; never 400, 404, 413, 422). Bad input must never get a status that is retried.
 //
-// Invariant: message is never empty and repeats at most 200 bytes of the client's input.
+// A message may quote the client; whoever quotes cuts (excerpt(), request/issues.hpp). What is
+// written here never has an empty message.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -23,20 +27,17 @@ struct ApiError {
   std::string message;
 };
 
-/// 400: the value at `param` cannot be used.
-ApiError invalid_parameter(std::string param, std::string message);
-/// 400: well-formed, but this server does not do it; code "unsupported_parameter".
-ApiError unsupported_parameter(std::string param, std::string message);
-/// 400 with code "context_length_exceeded".
-ApiError context_length_exceeded(std::uint64_t prompt_tokens, std::uint64_t output_tokens,
-                                 std::uint64_t context_tokens);
 /// 404 with code "model_not_found".
 ApiError model_not_found(std::string_view model);
 /// Any other failure by its code. What becomes a 500 keeps its details (paths, assertions) to
 /// itself: they belong into the log.
 ApiError api_error_of(const Error& error);
 
-/// The JSON body.
+/// The error as a body of Chat and of Responses, and as the last event of a stream of Chat.
 std::string error_body(const ApiError& error);
+/// As a body of Messages, and as the last event of its stream.
+std::string messages_error_body(const ApiError& error);
+/// As the "error" of a response that failed in mid-stream.
+std::string response_error(const ApiError& error);
 
 }  // namespace troupe

@@ -96,6 +96,12 @@ void append_scientific(std::string& out, const Decimal& decimal, JsonNumbers sty
   out += std::to_string(magnitude);
 }
 
+template <class Number>
+void append_digits(std::string& out, Number value) {
+  char digits[32];  // the shortest form of a double needs at most 24 characters, 64 bits 20
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
 }  // namespace
 
 double json_number_value(std::string_view token) {
@@ -136,6 +142,22 @@ void append_json_number(std::string& out, std::string_view token, JsonNumbers st
     append_plain(out, decimal);
   } else {
     append_scientific(out, decimal, style);
+  }
+}
+
+void append_number(std::string& out, std::uint64_t value) {
+  append_digits(out, value);
+}
+
+void append_number(std::string& out, std::int64_t value) {
+  append_digits(out, value);
+}
+
+void append_json_real(std::string& out, double value) {
+  if (std::isfinite(value)) {
+    append_digits(out, value);
+  } else {
+    out += "null";
   }
 }
 

@@ -28,4 +28,10 @@ std::optional<std::int64_t> json_signed(std::string_view token);
 
 void append_json_number(std::string& out, std::string_view token, JsonNumbers style);
 
+/// Digits of our own numbers: counts, times, ids.
+void append_number(std::string& out, std::uint64_t value);
+void append_number(std::string& out, std::int64_t value);
+/// The fewest digits that give it back; null for what JSON does not have: NaN, infinity.
+void append_json_real(std::string& out, double value);
+
 }  // namespace troupe

@@ -20,12 +20,13 @@
 
 #include "runtime/recipe/text/json_events.hpp"
 #include "runtime/recipe/text/json_number.hpp"
+#include "runtime/recipe/text/json_string.hpp"
 
 namespace troupe {
 
 enum class JsonKind : std::uint8_t { kNull, kFalse, kTrue, kNumber, kString, kArray, kObject };
 
-/// How a value is printed. Strings escape only '"', '\' and controls below 0x20.
+/// How a value is printed: its strings by append_json_string().
 struct JsonStyle {
   bool spaced = false;  ///< ", " and ": " instead of "," and ":"
   JsonNumbers numbers = JsonNumbers::kShort;
@@ -93,9 +94,6 @@ class JsonTape : public JsonEvents {
   std::vector<Index> members_;  // scratch of hide_duplicates()
   std::string_view key_;
 };
-
-/// `text` between quotes.
-void append_json_string(std::string& out, std::string_view text);
 
 /// A JSON text with its tape. Nothing if it is not valid JSON.
 class JsonDocument {

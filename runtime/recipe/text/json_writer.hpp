@@ -14,11 +14,6 @@
 
 namespace troupe {
 
-/// `value` between quotes; wrong UTF-8 becomes U+FFFD.
-void append_json_quoted(std::string& out, std::string_view value);
-/// null for what JSON does not have: NaN, infinity.
-void append_json_real(std::string& out, double value);
-
 class JsonWriter {
  public:
   JsonWriter& open_object() { return open('{'); }
@@ -35,18 +30,8 @@ class JsonWriter {
   JsonWriter& boolean(bool value);
   JsonWriter& null();
 
-  /// Text that is JSON already: a value, or members of an object with the commas between them.
-  /// Requires: it is not empty.
-  JsonWriter& raw(std::string_view json);
-
   /// The finished document; the writer is empty after it.
   std::string take();
-
-  /// The document so far, until the next call; for writers that are used again and again.
-  std::string_view view() const { return out_; }
-  /// Empty again, with its memory.
-  void clear();
-  std::size_t capacity() const { return out_.capacity(); }
 
  private:
   JsonWriter& open(char bracket);

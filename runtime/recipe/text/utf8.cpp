@@ -128,6 +128,17 @@ void append_utf8(std::string& out, char32_t code) {
   }
 }
 
+std::size_t append_valid_utf8(std::string& out, std::string_view bytes, bool at_end) {
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    const Utf8Char next = first_char(rest);
+    if (next.state == Utf8State::kIncomplete && !at_end) break;
+    out += next.state == Utf8State::kValid ? rest.substr(0, next.bytes) : kReplacement;
+    rest.remove_prefix(next.bytes);
+  }
+  return bytes.size() - rest.size();
+}
+
 std::string excerpt(std::string_view text, std::size_t bytes_max) {
   std::string out;
   while (!text.empty()) {
@@ -140,6 +151,19 @@ std::string excerpt(std::string_view text, std::size_t bytes_max) {
     text.remove_prefix(next.bytes);
   }
   return out;
+}
+
+std::string shortened(std::string text, std::size_t bytes_max) {
+  constexpr std::string_view kGap = " ... ";
+  TROUPE_ASSERT(bytes_max >= 16, "shortened() needs room for both ends");
+  if (text.size() <= bytes_max) return text;
+  const auto inside = [&](std::size_t at) { return (text[at] & 0xC0) == 0x80; };
+  const std::size_t kept = bytes_max - kGap.size();
+  std::size_t end = text.size() - kept / 3;  // what is wrong stands first, and gets more
+  std::size_t begin = kept - kept / 3;
+  while (begin > 0 && inside(begin)) --begin;
+  while (end < text.size() && inside(end)) ++end;
+  return text.replace(begin, end - begin, kGap);
 }
 
 }  // namespace troupe

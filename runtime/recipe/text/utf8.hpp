@@ -39,8 +39,17 @@ void append_utf8(std::string& out, char32_t code);
 /// U+FFFD, the sign that stands for bytes that are no character.
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
+/// Appends `bytes` with wrong ones replaced, up to an unfinished character at the end unless
+/// `at_end`. Returns how many of them that was.
+std::size_t append_valid_utf8(std::string& out, std::string_view bytes, bool at_end);
+
 /// At most `bytes_max` bytes of text for an error message: whole characters, wrong ones replaced,
 /// control characters as '?', and "..." if something is left out.
 std::string excerpt(std::string_view text, std::size_t bytes_max);
+
+/// `text`, or its beginning, " ... " and its end, together at most `bytes_max` bytes: for a message
+/// that quotes something long and then says what to do. Valid UTF-8 stays valid.
+/// Requires: bytes_max >= 16.
+std::string shortened(std::string text, std::size_t bytes_max);
 
 }  // namespace troupe

@@ -1,5 +1,7 @@
 // Bodies that want to hurt: every one ends as a request or as a 400, soon.
+#include "runtime/recipe/request/issues.hpp"
 #include "runtime/recipe/text/json_tape.hpp"
+#include "runtime/recipe/text/utf8.hpp"
 #include "tests/runtime/recipe/request/requests.hpp"
 
 namespace troupe::recipe::bounds_test {
@@ -131,6 +133,58 @@ TEST(RequestBounds, text_is_kept_whatever_it_holds) {
   const ConversationRequest request = test::accepted(Protocol::kChat, body, test::options());
   EXPECT_EQ(std::get<std::string>(request.conversation.messages[0].parts[0]),
             std::string("\0\x1f\"\\/\b<|im_end|></think>😀\u2028", 31));
+}
+
+/// What is wrong with a body that names `name`, and how the message ends.
+struct Misnamed {
+  Protocol protocol;
+  std::string before;
+  std::string after;
+  std::string_view end;
+};
+
+const Misnamed kMisnamed[] = {
+    {Protocol::kChat, R"("messages":[{"role":"user","content":"a"}],"tool_choice":{"type":
+     "function","function":{"name":")",
+     R"("}},"tools":[{"type":"function","function":{"name":"f"}}])",
+     "' was specified in the 'tools' parameter."},
+    {Protocol::kChat, R"("messages":[{"role":")", R"(","content":"a"}])", "'"},
+    {Protocol::kChat, R"("messages":[{"role":"user","content":"a"}],"response_format":{"type":
+     "json_schema","json_schema":{"name":"s","strict":true,"schema":{"type":")",
+     R"("}}})", "`array`, `null`"},
+    {Protocol::kChat, R"("messages":[{"role":"user","content":"a"}],"logit_bias":{")", R"(":1})",
+     "'"},
+    {Protocol::kMessages, R"("max_tokens":9,"messages":[{"role":"user","content":[{"type":
+     "tool_result","tool_use_id":")",
+     R"("}]}])", "in the previous message."},
+    {Protocol::kResponses, R"("input":"a","tools":[{"type":"custom","name":")", R"("}])",
+     "'. Only 'apply_patch' is supported."},
+    {Protocol::kResponses, R"("input":[{"type":"function_call_output","output":"o","call_id":")",
+     R"("}])", "."},
+};
+
+TEST(RequestBounds, a_megabyte_of_a_name_is_not_repeated) {
+  const std::string name = repeated("é漢😀", 120'000);
+  ASSERT_GT(name.size(), 1'000'000u);
+  for (const Misnamed& wrong : kMisnamed) {
+    const std::string body = test::body(test::kV41, wrong.before + name + wrong.after);
+    const RequestError error = test::refused(wrong.protocol, body, test::options());
+    EXPECT_LE(error.message.size(), Issues::kMessageBytesMax);
+    EXPECT_NE(error.message.find("é漢😀é"), std::string::npos) << error.message;
+    EXPECT_TRUE(error.message.ends_with(wrong.end)) << error.message;
+    EXPECT_TRUE(is_valid_utf8(error.message));
+    EXPECT_LT(error.param.size(), 100u);
+  }
+  const RequestError model =
+      test::refused(Protocol::kChat, test::body(name, R"("messages":[])"), test::options());
+  EXPECT_LE(model.message.size(), Issues::kMessageBytesMax);
+  EXPECT_EQ(model.code, "model_not_found");
+  const Misnamed& custom = kMisnamed[5];
+  const RequestError all =
+      test::refused(custom.protocol, test::body(test::kV41, custom.before + name + custom.after),
+                    test::options(Compat::kDeepseek));
+  EXPECT_EQ(all.message,
+            "Unsupported custom tool: '" + name + "'. Only 'apply_patch' is supported.");
 }
 
 /// Cutting or changing one byte anywhere gives a request or an error, and the same one each time.

@@ -150,6 +150,41 @@ TEST(ResponsesEvents, items_follow_each_other_and_are_numbered) {
             "function_call_arguments.done output_item.done completed ");
 }
 
+TEST(ResponsesEvents, the_time_of_the_end_is_told_only_if_it_is_known) {
+  const auto body = [](Compat compat, std::function<std::int64_t()> now, EngineFinish finish) {
+    StreamProcessor processor(parsing(compat), answer(Protocol::kResponses),
+                              {.id = "r1", .model = "m", .created = 7, .now = std::move(now)},
+                              tiny_tokenizer(), Delivery::kBody);
+    EventList events;
+    for (const Chunk& chunk : short_answer(finish)) {
+      EXPECT_TRUE(processor.push(chunk, events).ok());
+    }
+    return processor.body();
+  };
+  const auto nine = [] { return std::int64_t{9}; };
+  const auto says = [](const std::string& body, const std::string& time) {
+    return body.find(R"("created_at":7,)") != std::string::npos &&
+           body.find("\"completed_at\":" + time + ",") != std::string::npos;
+  };
+  EXPECT_TRUE(says(body(Compat::kDefault, {}, EngineFinish::kStop), "null"));
+  EXPECT_TRUE(says(body(Compat::kDefault, nine, EngineFinish::kStop), "9"));
+  EXPECT_TRUE(says(body(Compat::kDefault, nine, EngineFinish::kLength), "null"));
+  EXPECT_TRUE(says(body(Compat::kDeepseek, {}, EngineFinish::kStop), "7"));
+  EXPECT_TRUE(says(body(Compat::kDeepseek, {}, EngineFinish::kLength), "7"));
+}
+
+TEST(Bodies, come_without_events) {
+  for (const Protocol protocol : {Protocol::kChat, Protocol::kMessages, Protocol::kResponses}) {
+    StreamProcessor processor(parsing(), answer(protocol), {.id = "r1", .model = "m"},
+                              tiny_tokenizer(), Delivery::kBody);
+    EventList events;
+    for (const Chunk& chunk : short_answer()) EXPECT_TRUE(processor.push(chunk, events).ok());
+    EXPECT_TRUE(processor.finish(events).ok());
+    EXPECT_TRUE(events.events.empty());
+    EXPECT_NE(processor.body().find(R"("r1")"), std::string::npos);
+  }
+}
+
 TEST(ResponsesEvents, a_call_that_was_cut_has_no_done_and_is_incomplete) {
   const auto events =
       events_of(answer(Protocol::kResponses),

@@ -9,7 +9,7 @@
 
 #include "runtime/recipe/stream/answer_json.hpp"
 #include "runtime/recipe/stream/stream_processor.hpp"
-#include "runtime/recipe/text/json_reprint.hpp"
+#include "runtime/recipe/text/json_tape.hpp"
 #include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
 
 namespace troupe::recipe::test {
@@ -75,12 +75,6 @@ inline std::vector<Chunk> chunks_of(const std::vector<TokenId>& ids, std::size_t
     chunks.push_back(TokensChunk{{ids.begin() + long(at), ids.begin() + long(end)}, {}});
   }
   return chunks;
-}
-
-/// The same JSON in one form, so that equal values are equal texts; "" if it is not JSON.
-inline std::string normal_json(std::string_view json) {
-  std::string out;
-  return reprint_json(json, kCompactJson, out) ? out : "";
 }
 
 /// What a Chat body says.

@@ -22,5 +22,22 @@ TEST(Utf8, non_text_is_found_wherever_it_lies) {
   EXPECT_EQ(find_non_text("cut \xE6\xBC"), 4u);
 }
 
+TEST(Utf8, shortened_keeps_both_ends_and_whole_characters) {
+  EXPECT_EQ(shortened("0123456789abcdef", 16), "0123456789abcdef");
+  EXPECT_EQ(shortened("0123456789abcdefg", 16), "01234567 ... efg");
+  for (const std::string unit : {"ä", "漢", "😀"}) {
+    std::string text = "begin";
+    for (int i = 0; i < 1000; ++i) text += unit;
+    text += "end";
+    for (std::size_t bytes_max = 32; bytes_max < 64; ++bytes_max) {
+      const std::string cut = shortened(text, bytes_max);
+      EXPECT_LE(cut.size(), bytes_max);
+      EXPECT_GE(cut.size(), bytes_max - 6) << "no more is cut than it must be";
+      EXPECT_TRUE(is_valid_utf8(cut)) << cut;
+      EXPECT_TRUE(cut.starts_with("begin" + unit) && cut.ends_with(unit + "end")) << cut;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace troupe
