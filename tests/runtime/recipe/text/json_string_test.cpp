@@ -9,24 +9,24 @@
 namespace troupe {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string string_json(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
 }
 
 TEST(JsonString, only_what_must_be_is_escaped) {
-  EXPECT_EQ(quoted(""), R"("")");
-  EXPECT_EQ(quoted("a\"b\\c/d"), R"("a\"b\\c/d")");
-  EXPECT_EQ(quoted("\b\f\n\r\t"), R"("\b\f\n\r\t")");
-  EXPECT_EQ(quoted(std::string("\0\x01\x1F", 3)), R"("\u0000\u0001\u001f")");
-  EXPECT_EQ(quoted("\x7F é漢😀\u2028"), "\"\x7F é漢😀\u2028\"");
+  EXPECT_EQ(string_json(""), R"("")");
+  EXPECT_EQ(string_json("a\"b\\c/d"), R"("a\"b\\c/d")");
+  EXPECT_EQ(string_json("\b\f\n\r\t"), R"("\b\f\n\r\t")");
+  EXPECT_EQ(string_json(std::string("\0\x01\x1F", 3)), R"("\u0000\u0001\u001f")");
+  EXPECT_EQ(string_json("\x7F é漢😀\u2028"), "\"\x7F é漢😀\u2028\"");
 }
 
 TEST(JsonString, bytes_that_are_no_character_are_replaced) {
-  EXPECT_EQ(quoted("a\xFF\"\n"), "\"a\uFFFD\\\"\\n\"");
-  EXPECT_EQ(quoted("cut \xE6\xBC"), "\"cut \uFFFD\"");
-  EXPECT_EQ(quoted("\xED\xA0\x80"), "\"\uFFFD\uFFFD\uFFFD\"");
+  EXPECT_EQ(string_json("a\xFF\"\n"), "\"a\uFFFD\\\"\\n\"");
+  EXPECT_EQ(string_json("cut \xE6\xBC"), "\"cut \uFFFD\"");
+  EXPECT_EQ(string_json("\xED\xA0\x80"), "\"\uFFFD\uFFFD\uFFFD\"");
 }
 
 TEST(JsonWriter, writes_what_json_has) {
