@@ -138,8 +138,8 @@ Result<Prepared> RecipePreparer::prepare(const HttpArrived& arrived, RequestId i
     prepared.script = request.model.substr(kScriptPrefix.size());
   }
   RecipeAnswerOptions answer;
-  answer.identity = {
-      answer_id(protocol, id), request.model, arrived.unix_seconds, splitmix64(id.value), "", {}};
+  answer.identity = {answer_id(protocol, id), request.model, arrived.unix_seconds,
+                     splitmix64(id.value), ""};
   answer.fingerprint = fingerprint_;
   answer.tokenizer = model->tokenizer;
   answer.parsing = std::move(request.parsing);

@@ -146,8 +146,13 @@ void StreamTableCore::fail(Row& row, Code code, const std::string& message, Cont
     std::string bytes;
     row.writer->fail(code, message, bytes);
     write(row, std::move(bytes), out);
-    // Cut, not ended: a client that does not read error events must not take this for the end.
-    out.send(row.open.session, make_message<SessionCut>(row.open.exchange));
+    if (row.open.answer.format->protocol() == recipe::Protocol::kResponses) {
+      // response.failed is an end that all of its clients know; a cut body hides it from some.
+      out.send(row.open.session, make_message<SessionEnd>(row.open.exchange));
+    } else {
+      // Cut, not ended: a client that does not read error events must not take this for the end.
+      out.send(row.open.session, make_message<SessionCut>(row.open.exchange));
+    }
   } else {
     out.send(row.open.session,
              make_message<SessionRespond>(error_response(

@@ -142,16 +142,19 @@ Result<Script> load_script(const std::string& directory, std::string_view name,
   const std::string path = directory + "/" + std::string(name) + ".json";
   std::error_code unknown;
   if (std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown)) {
-    return Error{Code::kInvalid, path + " is not a regular file"};
+    return Error{Code::kInvalid, "script " + std::string(name) + " is not a regular file"};
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{Code::kNotFound, "there is no script " + path};
+  if (!file) return Error{Code::kNotFound, "there is no script " + std::string(name)};
   std::ostringstream text;
   text << file.rdbuf();
   const std::string json = text.str();
-  if (json.size() > kScriptBytesMax) return Error{Code::kTooLarge, path + " is over 8 MiB"};
+  if (json.size() > kScriptBytesMax)
+    return Error{Code::kTooLarge, "script " + std::string(name) + " is over 8 MiB"};
   Result<Script> script = parse_script(json, encode);
-  if (!script.ok()) return Error{script.error().code, path + ": " + script.error().message};
+  if (!script.ok())
+    return Error{script.error().code,
+                 "script " + std::string(name) + ": " + script.error().message};
   return script;
 }
 

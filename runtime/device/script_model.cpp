@@ -4,6 +4,19 @@
 
 namespace troupe {
 
+namespace {
+
+/// What a script says is certain: its tokens have a log-probability of 0, and no rivals.
+void add_logprobs(bool top, RowResult& row) {
+  for (const TokenId token : row.tokens) {
+    SampledLogprob& logprob = row.logprobs.emplace_back();
+    logprob.token = token;
+    if (top) logprob.top.emplace_back(token, 0.0F);
+  }
+}
+
+}  // namespace
+
 ScriptModel::Player& ScriptModel::player(const StepRow& row) {
   if (row.row.value >= players_.size()) players_.resize(row.row.value + 1);
   return players_[row.row.value];
@@ -91,6 +104,7 @@ StepModel::Outcome ScriptModel::sample(const StepPlan& plan, Time start) {
       return {end - start,
               Error{Code::kLost, "script " + row.script + " says that the device dies"}};
     }
+    if (row.sampling.logprobs >= 0) add_logprobs(row.sampling.logprobs > 0, out);
     result.rows.push_back(std::move(out));
   }
   return {end - start, std::move(result)};

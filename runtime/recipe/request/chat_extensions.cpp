@@ -92,7 +92,7 @@ class Reader {
 
   bool read_min_p() {
     if (!body_.min_p.given()) return true;
-    const auto value = static_cast<float>(json_number_value(body_.min_p.value.token));
+    const auto value = json_float_value(body_.min_p.value.token);
     if (!(value >= 0 && value <= 1)) {
       return issues_.rule("Invalid min_p value, the valid range of min_p is [0, 1]", "min_p");
     }
@@ -123,7 +123,7 @@ class Reader {
     const bool is_id = read.ec == std::errc() && read.ptr == end && id >= 0;
     const JsonTape& tape = conversion_.tape;
     const bool number = tape.kind(value) == JsonKind::kNumber;
-    const auto bias = number ? static_cast<float>(json_number_value(tape.text(value))) : 0.0F;
+    const auto bias = number ? json_float_value(tape.text(value)) : 0.0F;
     if (!is_id || !number || !(bias >= -kBiasMagnitudeMax && bias <= kBiasMagnitudeMax)) {
       return issues_.rule("'logit_bias' wants token ids and numbers from -100 to 100, not '" +
                               excerpt(key, 40) + "'",

@@ -15,11 +15,13 @@ class ResponsesConverter {
   bool run() {
     ConversationRequest& request = conversion_.request;
     request.answer.protocol = Protocol::kResponses;
-    request.answer.echo = responses_echo(body_, conversion_.tape);
-    return read_model(body_.model, conversion_) && read_input() && reasoning_is_there() &&
-           finish_tools() && read_format() && check_format_and_tools(has_format(), conversion_) &&
-           read_sampling() && check_ordinary_model(conversion_) &&
-           (conversion_.compat() || refuse_what_is_not_done());
+    const bool right = read_model(body_.model, conversion_) && read_input() &&
+                       reasoning_is_there() && finish_tools() && read_format() &&
+                       check_format_and_tools(has_format(), conversion_) && read_sampling() &&
+                       check_ordinary_model(conversion_) &&
+                       (conversion_.compat() || refuse_what_is_not_done());
+    if (right) request.answer.echo = responses_echo(body_, conversion_.tape);
+    return right;
   }
 
  private:

@@ -1,7 +1,9 @@
 #include <charconv>
+#include <limits>
 
 #include "runtime/recipe/request/responses_convert.hpp"
 #include "runtime/recipe/request/responses_tools.hpp"
+#include "runtime/recipe/request/shape_check.hpp"
 
 namespace troupe::recipe {
 namespace {
@@ -14,7 +16,7 @@ class Echo {
     name("instructions");
     append_text_or_null(body_.instructions, out_);
     name("max_output_tokens");
-    out_ += body_.max_output_tokens.given() ? body_.max_output_tokens.value.token : "null";
+    whole(body_.max_output_tokens, "null");
     name("reasoning");
     out_ += "{\"effort\":";
     append_text_or_null(body_.reasoning.value.effort, out_);
@@ -30,7 +32,7 @@ class Echo {
     name("tools");
     tools();
     name("top_logprobs");
-    out_ += body_.top_logprobs.given() ? body_.top_logprobs.value.token : "0";
+    whole(body_.top_logprobs, "0");
     name("top_p");
     real(body_.top_p);
     name("user");
@@ -43,11 +45,19 @@ class Echo {
     out_.append(out_.empty() ? "{\"" : ",\"").append(member).append("\":");
   }
 
+  /// 16.0 and 1.6e1 are 16. Requires: checked.
+  void whole(const Field<Number>& field, std::string_view otherwise) {
+    constexpr auto kMax = std::numeric_limits<std::uint64_t>::max();
+    const auto value =
+        field.given() ? whole_number(field.value, kMax, Compat::kDefault) : std::nullopt;
+    out_ += value ? std::to_string(*value) : std::string(otherwise);
+  }
+
   /// In the fewest digits of a 32-bit number: 0.3, whatever the request's 0.3 became.
   void real(const Field<Number>& field) {
-    const double asked = field.given() ? json_number_value(field.value.token) : 1;
+    const float asked = field.given() ? json_float_value(field.value.token) : 1;
     char digits[32];  // the shortest form of a float needs at most 16 characters
-    const char* end = std::to_chars(digits, digits + sizeof digits, static_cast<float>(asked)).ptr;
+    const char* end = std::to_chars(digits, digits + sizeof digits, asked).ptr;
     append_json_number(out_, json_double({digits, static_cast<std::size_t>(end - digits)}),
                        JsonNumbers::kShort);
   }

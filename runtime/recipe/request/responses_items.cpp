@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/recipe/request/images.hpp"
+#include "runtime/recipe/request/responses_order.hpp"
 
 namespace troupe::recipe {
 namespace {
@@ -43,8 +44,15 @@ class Items {
         messages_(conversion.request.conversation.messages) {}
 
   bool run(const List<ResponsesItem>& items) {
-    for (at_ = 0; at_ < items.size(); ++at_) {
-      if (!add(items[at_].value)) return false;
+    if (conversion_.compat()) {
+      for (at_ = 0; at_ < items.size(); ++at_) {
+        if (!add(items[at_].value)) return false;
+      }
+    } else {
+      for (const std::size_t position : reading_order(items)) {
+        at_ = position;
+        if (!add(items[at_].value)) return false;
+      }
     }
     if (unanswered_ > 0) return no_output();
     end_turn();
@@ -62,7 +70,7 @@ class Items {
 
   bool add(const ResponsesItem& item) {
     const ItemKind kind = kind_of(item, !conversion_.is_v4());
-    if (kind == ItemKind::kIgnored) return true;
+    if (kind == ItemKind::kIgnored) return ignore(item.type.value);
     const bool output =
         kind == ItemKind::kSearchOutput || (kind == ItemKind::kOutput && item.call_id.given());
     const bool call = kind == ItemKind::kCall || kind == ItemKind::kSearchCall;
@@ -82,6 +90,12 @@ class Items {
       default:
         return true;  // a web search leaves nothing
     }
+  }
+
+  /// What tools of other servers did leaves nothing; anything else might say something.
+  bool ignore(std::string_view type) {
+    if (conversion_.compat() || type.ends_with("_call") || type.ends_with("_output")) return true;
+    return issues_.unsupported(path() + ".type", "leave the item out");
   }
 
   bool add_message(const ResponsesItem& item) {

@@ -35,7 +35,7 @@ bool SamplingReader::real(const Field<Number>& field, std::string_view name, flo
                           std::string_view range, std::optional<float>& value) {
   if (!field.given()) return true;
   // The reference rounds to 32 bits before it compares: 2.00000001 is 2.
-  const auto number = static_cast<float>(json_number_value(field.value.token));
+  const auto number = json_float_value(field.value.token);
   const bool open_at_min = range.starts_with('(');
   if (number <= max && (open_at_min ? number > min : number >= min)) {
     value = number;

@@ -104,7 +104,11 @@ void load_only(std::string_view name, std::vector<Message>& messages) {
 }  // namespace
 
 bool ToolSet::choose(const DeclaredChoice& choice, bool thinking, Conversation& conversation) {
-  if (!choice.must_call() || tools_.empty()) return true;
+  if (!choice.must_call()) return true;
+  if (tools_.empty()) {
+    return issues_.compat() ||
+           issues_.rule("'tool_choice' wants a call, but the request has no tools", "tool_choice");
+  }
   auto& tools = conversation.tools;
   if (choice.kind == ChoiceKind::kNamed) {
     const auto wanted = std::find_if(tools.begin(), tools.end(), [&](const ToolDefinition& tool) {

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,11 +37,9 @@ enum class Delivery : unsigned char { kEvents, kBody };
 struct Identity {
   std::string id;            ///< "chatcmpl-...", "resp_...", "msg_..."
   std::string model;         ///< as answers name it
-  std::int64_t created = 0;  ///< seconds since 1970
+  std::int64_t created = 0;  ///< seconds since 1970; of the end nobody tells
   std::uint64_t seed = 0;    ///< of the random tails of call ids; another for each answer
   std::string signature;     ///< Messages: of thinking blocks; empty: the id
-  /// Responses: seconds since 1970 at the end; without it, `completed_at` stays null.
-  std::function<std::int64_t()> now;
 };
 
 /// Options and identity as an answer keeps them.

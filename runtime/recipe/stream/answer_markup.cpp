@@ -42,6 +42,7 @@ void AnswerParser::enter_content() {
 }
 
 void AnswerParser::enter_json(char bracket) {
+  left_out_ = {};
   act(DeltaKind::kContent, bracket == '{' ? "{" : "[");
   enter(State::kJsonInside);
   extent_.restart();
@@ -57,6 +58,7 @@ void AnswerParser::apply(Markup markup, char first) {
     case Markup::kBlockBegin:
       return enter(State::kTools);
     case Markup::kFence:
+      left_out_ = {};
       return enter(State::kJsonInside);
     case Markup::kBracket:
       return enter_json(first);
@@ -97,6 +99,7 @@ void AnswerParser::announce() {
   if (strict() && name_.empty() && mute_ == Mute::kNone) mute_ = Mute::kCall;
   act(DeltaKind::kCall, name_);
   call_open_ = mute_ == Mute::kNone;
+  if (call_open_) left_out_ = {};
   has_parameter_ = false;
   enter(State::kArguments);
 }

@@ -244,8 +244,12 @@ void AnswerParser::text(std::string_view text, std::span<const LoggedToken> logs
     case State::kJsonInside:
       return show(DeltaKind::kContent, text, logs);
     case State::kJsonBefore:
+      return strict() ? keep_unless_asked_for(text) : show(DeltaKind::kContent, " ", logs);
     case State::kJsonAfter:
       if (!strict()) show(DeltaKind::kContent, " ", logs);
+      return;
+    case State::kTools:
+      if (strict() && options_.starts_in_tools) keep_unless_asked_for(text);
       return;
     case State::kCallName:
       name_ += text;
@@ -272,6 +276,24 @@ void AnswerParser::text(std::string_view text, std::span<const LoggedToken> logs
   }
 }
 
+/// kDefault: text around JSON and calls is left out, but an answer of text where one of them was
+/// asked for is shown in the end.
+void AnswerParser::keep_unless_asked_for(std::string_view text) {
+  if (has_call_ || call_open_) return;
+  left_out_ += text;
+  if (left_out_.size() <= kLeftOutBytesMax) return;
+  options_.json = false;
+  show_left_out();
+  enter(State::kContent);
+}
+
+void AnswerParser::show_left_out() {
+  if (left_out_.find_first_not_of(" \r\n\t") != std::string::npos) {
+    show(DeltaKind::kContent, left_out_, {});
+  }
+  left_out_ = {};
+}
+
 void AnswerParser::show(DeltaKind kind, std::string_view text, std::span<const LoggedToken> logs) {
   sink_.delta({.kind = kind, .text = text, .logprobs = strict() ? held_logs_ : logs});
   if (strict()) held_logs_.clear();
@@ -287,6 +309,7 @@ void AnswerParser::finish(bool complete) {
     return;
   }
   if (!held_.empty()) text(held_, {});
+  if (!has_call_ && !call_open_) show_left_out();
   drop_held();
   if (complete && call_open_ && state_ == State::kArguments) end_call();
 }

@@ -60,6 +60,8 @@ class AnswerParser final : public PieceSink {
   bool call_open() const { return call_open_; }
 
  private:
+  /// Of text before JSON or a call: more is an answer without them.
+  static constexpr std::size_t kLeftOutBytesMax = 64 * 1024;
   /// A piece that waits: up to where in held_, and its share of held_logs_.
   struct Held {
     std::size_t end = 0;
@@ -84,6 +86,8 @@ class AnswerParser final : public PieceSink {
   void end_piece_strict(const Piece& piece);
   void hold(const Piece& piece, std::string_view rest);
   void text(std::string_view text, std::span<const LoggedToken> logs);
+  void keep_unless_asked_for(std::string_view text);
+  void show_left_out();
   void show(DeltaKind kind, std::string_view text, std::span<const LoggedToken> logs);
 
   // What delimiters do (answer_markup.cpp). `first`: the delimiter's first byte.
@@ -131,6 +135,7 @@ class AnswerParser final : public PieceSink {
   std::vector<Held> held_pieces_;
   std::vector<LoggedToken> held_logs_;  // kDefault: of tokens whose text is still to come
   std::string name_;                    // of a call or a parameter
+  std::string left_out_;                // kDefault: what came instead of JSON or a call
   std::string value_;                   // kDefault: a parameter that is not a string; scratch
 };
 

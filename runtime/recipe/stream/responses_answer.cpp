@@ -237,12 +237,6 @@ void ResponsesAnswer::finish(const Outcome& outcome) {
       outcome.end == AnswerEnd::kLength || outcome.end == AnswerEnd::kContentFilter;
   end_item(!incomplete, false);
   state_ = incomplete ? State::kIncomplete : State::kCompleted;
-  const Identity& identity = context().identity;
-  if (!strict()) {
-    completed_at_ = identity.created;  // also of what is incomplete
-  } else if (!incomplete && identity.now) {
-    completed_at_ = identity.now();
-  }
   if (is_sending()) {
     send_response(incomplete ? "response.incomplete" : "response.completed", state_);
   }

@@ -14,7 +14,6 @@
 // Threads: one owner.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "runtime/recipe/stream/answer.hpp"
@@ -73,7 +72,6 @@ class ResponsesAnswer final : public Answer {
   std::uint64_t sequence_ = 0;
   State state_ = State::kInProgress;
   Outcome outcome_;
-  std::optional<std::int64_t> completed_at_;
   std::string failure_ = "null";
   // Members of the response that do not change.
   std::string before_model_;

@@ -139,8 +139,9 @@ void ResponsesAnswer::append_response(std::string& out, State state) const {
   out += ",\"status\":\"";
   out += kStates[static_cast<unsigned>(state)];
   out += "\",\"background\":false,\"completed_at\":";
-  if (completed_at_) {
-    append_number(out, *completed_at_);
+  // The reference says when it was created, also of what is incomplete.
+  if (!strict() && (state == State::kCompleted || state == State::kIncomplete)) {
+    append_number(out, context().identity.created);
   } else {
     out += "null";
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "runtime/base/assert.hpp"
 
@@ -103,6 +104,11 @@ void append_digits(std::string& out, Number value) {
 }
 
 }  // namespace
+
+float json_float_value(std::string_view token) {
+  constexpr double kMax = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(json_number_value(token), -kMax, kMax));
+}
 
 double json_number_value(std::string_view token) {
   double value = 0;

@@ -22,6 +22,9 @@ enum class JsonNumbers : std::uint8_t {
 /// Requires of all: `token` is a number token of JSON.
 bool is_finite_json_number(std::string_view token);
 double json_number_value(std::string_view token);
+/// The same in 32 bits; what is beyond their range is the largest of them, so that comparisons
+/// hold.
+float json_float_value(std::string_view token);
 /// Nothing unless the token is an integer of that range.
 std::optional<std::uint64_t> json_unsigned(std::string_view token);
 std::optional<std::int64_t> json_signed(std::string_view token);

@@ -8,7 +8,8 @@
 // Invariants:
 //   1. The ids do not depend on the number of threads or on how jobs are scheduled.
 //   2. Text in a gap never gives an id of the added vocabulary.
-//   3. Of a tokenizer with add_bos(), the ids begin with one bos(), whether the prompt has it or not.
+//   3. Of a tokenizer with add_bos(), the ids begin with one bos(), whether the prompt has it or
+//   not.
 //
 // Source: recipe SPEC section 2 ("Prompt encoding"). Units: bytes of text. Threads: pure functions;
 // jobs only read the prompt and the tokenizer and write to places of their own.

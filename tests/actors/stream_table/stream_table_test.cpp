@@ -13,12 +13,14 @@ constexpr TimerTag kParkTimer{1, 7};
 
 /// Writes each token as "<id>", a stop string at token 99, and its end in square brackets.
 struct PlainFormat final : AnswerFormat {
-  recipe::Protocol protocol() const override { return recipe::Protocol::kChat; }
-  explicit PlainFormat(bool stream) : stream_(stream) {}
+  explicit PlainFormat(bool stream, recipe::Protocol protocol = recipe::Protocol::kChat)
+      : stream_(stream), protocol_(protocol) {}
+  recipe::Protocol protocol() const override { return protocol_; }
   bool streamed() const override { return stream_; }
   const char* content_type() const override { return "text/plain"; }
   std::unique_ptr<AnswerWriter> open() const override;
   bool stream_;
+  recipe::Protocol protocol_;
 };
 
 struct PlainWriter final : AnswerWriter {
@@ -55,7 +57,8 @@ class StreamTableTest : public testing::Test {
     return args;
   }
 
-  Turn open(bool stream = true, std::uint64_t request = 7) {
+  Turn open(bool stream = true, std::uint64_t request = 7,
+            recipe::Protocol protocol = recipe::Protocol::kChat) {
     OpenRow row;
     row.request = RequestId(request);
     row.owner = kOwner;
@@ -63,7 +66,7 @@ class StreamTableTest : public testing::Test {
     row.exchange = kExchange;
     row.rank = kRank;
     row.arrived = streams.now();
-    row.answer.format = std::make_shared<const PlainFormat>(stream);
+    row.answer.format = std::make_shared<const PlainFormat>(stream, protocol);
     return streams.hears(row, from(kOwner));
   }
   /// The rank's next tokens of request 7.
@@ -206,6 +209,21 @@ TEST_F(StreamTableTest, AGapInTheTokensFailsTheRow) {
   const Turn end = tokens({3});
   EXPECT_EQ(written(end).find("<3>"), std::string::npos);
   EXPECT_EQ(end.count<SessionCut>(), 1u);
+  EXPECT_EQ(end.only<RowClosed>(kOwner).reason, CloseReason::kFailed);
+}
+
+// Cases responses-01, responses-07: the body ends after response.failed.
+TEST_F(StreamTableTest, AFailedStreamOfResponsesEndsOthersAreCut) {
+  open(true, 7, recipe::Protocol::kResponses);
+  tokens({1});
+  RowTokens row;
+  row.request = RequestId(7);
+  row.first = 1;
+  row.finish = Finish::kFailed;
+  row.code = Code::kLost;
+  const Turn end = batch(std::move(row));
+  EXPECT_EQ(end.count<SessionCut>(), 0u);
+  EXPECT_EQ(end.count<SessionEnd>(), 1u);
   EXPECT_EQ(end.only<RowClosed>(kOwner).reason, CloseReason::kFailed);
 }
 

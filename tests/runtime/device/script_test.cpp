@@ -107,6 +107,18 @@ TEST_F(ScriptModelTest, ChunksComeAfterTheirDelays) {
   EXPECT_EQ(now - start, milliseconds(12));
 }
 
+TEST_F(ScriptModelTest, ItsTokensAreCertain) {
+  script("a", R"({"chunks":[{"text":"xy"}]})");
+  StepPlan asked = plan("a", true);
+  asked.rows[0].sampling.logprobs = 2;
+  const auto rows = step(asked).result->rows;
+  ASSERT_EQ(rows[0].logprobs.size(), 2u);
+  EXPECT_EQ(rows[0].logprobs[1].token, TokenId('y'));
+  EXPECT_EQ(rows[0].logprobs[1].logprob, 0.0F);
+  EXPECT_EQ(rows[0].logprobs[1].top.size(), 1u);
+  EXPECT_TRUE(step(plan("a", true)).result->rows[0].logprobs.empty());
+}
+
 TEST_F(ScriptModelTest, AnEmptyChunkAtTheBeginningDelaysTheNext) {
   script("a", R"({"chunks":[{"text":"","delay_ms":12},{"text":"x"}]})");
   const Time start = now;

@@ -58,7 +58,8 @@ TEST(ResponsesRequest, items_of_one_turn_are_one_message) {
             "u:q a:(r1\nr2)tf[1] t:o@1");
   EXPECT_EQ(turns(text + "," + text), "u:q a:t+t");
   EXPECT_EQ(turns(text + "," + reasoning + "," + text), "u:q a:t a:(r1\nr2)t");
-  EXPECT_EQ(turns(text + R"(,{"type":"zzz"},{"type":"web_search_call"},)" + text), "u:q a:t+t");
+  EXPECT_EQ(turns(text + R"(,{"type":"file_search_call"},{"type":"web_search_call"},)" + text),
+            "u:q a:t+t");
   EXPECT_EQ(turns(call("1") + "," + output("1") + "," + call("2") + "," + output("2")),
             "u:q a:f[1] t:o@1 a:f[2] t:o@2");
 }
@@ -75,10 +76,35 @@ TEST(ResponsesRequest, outputs_follow_their_group_of_calls) {
   EXPECT_EQ(refused(items(call("a") + "," + kUser)).message,
             "No tool output found for tool call a.");
   EXPECT_EQ(refused(items(output("a"))).param, "input[0].call_id");
+  EXPECT_EQ(refused(items(R"({"type":"item_reference","id":"x"})")).param, "input[0].type");
   EXPECT_EQ(refused(items(call("a") + "," + call("a"))).message, "Duplicate 'call_id': a.");
   EXPECT_EQ(refused(items(call("a") + "," + output("a") + "," + output("a"))).message,
             "Duplicate tool output for call_id: a.");
   EXPECT_EQ(refused(items(call(""))).param, "input[0].call_id");
+}
+
+// Case responses-05.
+TEST(ResponsesRequest, outputs_may_come_behind_other_items) {
+  const std::string text = R"({"type":"message","role":"assistant","content":"running"})";
+  const std::string list = kUser + std::string(",") + call("1") + "," + call("2") + "," + text +
+                           "," + output("2") + "," + output("1") + "," + call("3") + "," +
+                           output("3");
+  EXPECT_EQ(summary(accepted(items(list)).conversation),
+            "u:q a:f[1]f[2] t:o@1 t:o@2 a:runningf[3] t:o@3");
+  EXPECT_EQ(refused(items(list), kV41, Compat::kDeepseek).message,
+            "No tool output found for tool call 1.");
+  EXPECT_EQ(refused(items(call("1") + "," + text)).message,
+            "No tool output found for tool call 1.");
+}
+
+TEST(ResponsesRequest, numbers_beyond_all_ranges_are_named) {
+  for (const std::string number : {"3.5e38", "1e39", "-1e300", "1e308"}) {
+    for (const std::string name : {"temperature", "top_p"}) {
+      const std::string fields = R"("input":"x",")" + name + "\":" + number;
+      EXPECT_EQ(refused(fields).param, name);
+      EXPECT_EQ(refused(fields, kV4, Compat::kDeepseek).status, 400);
+    }
+  }
 }
 
 TEST(ResponsesRequest, functions_in_namespaces_get_flat_names) {

@@ -150,27 +150,25 @@ TEST(ResponsesEvents, items_follow_each_other_and_are_numbered) {
             "function_call_arguments.done output_item.done completed ");
 }
 
-TEST(ResponsesEvents, the_time_of_the_end_is_told_only_if_it_is_known) {
-  const auto body = [](Compat compat, std::function<std::int64_t()> now, EngineFinish finish) {
+TEST(ResponsesEvents, the_time_of_the_end_is_not_made_up) {
+  const auto body = [](Compat compat, EngineFinish finish) {
     StreamProcessor processor(parsing(compat), answer(Protocol::kResponses),
-                              {.id = "r1", .model = "m", .created = 7, .now = std::move(now)},
-                              tiny_tokenizer(), Delivery::kBody);
+                              {.id = "r1", .model = "m", .created = 7}, tiny_tokenizer(),
+                              Delivery::kBody);
     EventList events;
     for (const Chunk& chunk : short_answer(finish)) {
       EXPECT_TRUE(processor.push(chunk, events).ok());
     }
     return processor.body();
   };
-  const auto nine = [] { return std::int64_t{9}; };
   const auto says = [](const std::string& body, const std::string& time) {
     return body.find(R"("created_at":7,)") != std::string::npos &&
            body.find("\"completed_at\":" + time + ",") != std::string::npos;
   };
-  EXPECT_TRUE(says(body(Compat::kDefault, {}, EngineFinish::kStop), "null"));
-  EXPECT_TRUE(says(body(Compat::kDefault, nine, EngineFinish::kStop), "9"));
-  EXPECT_TRUE(says(body(Compat::kDefault, nine, EngineFinish::kLength), "null"));
-  EXPECT_TRUE(says(body(Compat::kDeepseek, {}, EngineFinish::kStop), "7"));
-  EXPECT_TRUE(says(body(Compat::kDeepseek, {}, EngineFinish::kLength), "7"));
+  EXPECT_TRUE(says(body(Compat::kDefault, EngineFinish::kStop), "null"));
+  EXPECT_TRUE(says(body(Compat::kDefault, EngineFinish::kLength), "null"));
+  EXPECT_TRUE(says(body(Compat::kDeepseek, EngineFinish::kStop), "7"));
+  EXPECT_TRUE(says(body(Compat::kDeepseek, EngineFinish::kLength), "7"));
 }
 
 TEST(Bodies, come_without_events) {

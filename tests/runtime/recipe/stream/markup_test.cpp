@@ -220,7 +220,9 @@ TEST(Markup, a_required_call_that_is_not_made_is_a_stop) {
   options.starts_in_tools = true;
   const std::string body = body_of(options, chunks_of(tokens_of("Hello there"), 1));
   EXPECT_EQ(said_by(body).end, "stop");
+  EXPECT_EQ(said_by(body).content, "Hello there") << "it was paid for";
   EXPECT_EQ(body.find("tool_calls"), std::string::npos);
+  EXPECT_EQ(say("\n Hm\n" + markup("<Dinvoke name=\"f\">\n</Dinvoke>"), options).content, "");
   EXPECT_EQ(say(markup("invoke name=\"f\">\n</Dinvoke>"), options).calls, (Calls{{"f", "{}"}}));
 }
 

@@ -120,6 +120,15 @@ TEST(StreamText, json_mode_shows_the_json_only) {
   EXPECT_EQ(say("[1, {\"a\": 2", options).content, "[1, {\"a\": 2");
 }
 
+TEST(StreamText, json_mode_shows_an_answer_without_json) {
+  ParsingOptions options = content();
+  options.json = true;
+  EXPECT_EQ(say("I cannot say that.", options).content, "I cannot say that.");
+  const std::string novel(200'000, 'n');
+  EXPECT_EQ(say(novel + "{\"a\":1}", options).content, novel + "{\"a\":1}");
+  EXPECT_EQ(say("", options).content, "");
+}
+
 // reasoning-03
 TEST(StreamText, json_may_speak_of_thinking) {
   ParsingOptions options = content();
