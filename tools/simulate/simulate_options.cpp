@@ -5,6 +5,7 @@
 #include "tools/node/node_options.hpp"
 #include "tools/node/simulated_cost.hpp"
 #include "tools/simulate/assembly.hpp"
+#include "tools/simulate/timing_path.hpp"
 
 namespace troupe {
 
@@ -118,7 +119,8 @@ Status SimulateOptions::take_timing(const std::optional<config::NodeConfig>& nod
                                 : "formula:v41 (docs/simulation.md, Costs)";
     return ok_status();
   }
-  auto table = TimingTable::load(timing_);
+  TROUPE_TRY_ASSIGN(const std::string path, timing_path(timing_));
+  auto table = TimingTable::load(path);
   if (!table.ok()) return Error{table.error().code, "--timing: " + table.error().message};
   const ClusterShape& shape = settings.scenario.cluster;
   settings.memory_warning = memory_warning(*table, double{kKvBlockTokens} * shape.blocks);

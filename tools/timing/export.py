@@ -119,7 +119,8 @@ def export(name):
 
 
 def main():
-    cache = os.environ.get("TROUPE_CACHE") or os.path.expanduser("~/.cache/troupe")
+    shared_cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    cache = os.environ.get("TROUPE_CACHE") or os.path.join(shared_cache, "troupe")
     parser = argparse.ArgumentParser(prog="tools/export-timing", add_help=False)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--out", default=os.path.join(cache, "timing"))

@@ -17,8 +17,10 @@ std::string small_table() {
     "system":"gpu","backend":"b","backend_version":"2"},"model":{"path":"m"},
     "gpu":{"memory_bytes":1000},
     "memory":{
-      "prefill_16384_tokens":{"weights_bytes":500,"activations_bytes":1,"nccl_bytes":2,"others_bytes":3},
-      "decode_256_tokens":{"weights_bytes":400,"activations_bytes":1,"nccl_bytes":4,"others_bytes":5}},
+      "prefill_16384_tokens":{"weights_bytes":500,"activations_bytes":1,
+        "nccl_bytes":2,"others_bytes":3},
+      "decode_256_tokens":{"weights_bytes":400,"activations_bytes":1,
+        "nccl_bytes":4,"others_bytes":5}},
     "kv":{"context":[100,200],"bytes_per_request":[100,300]},
     "prefill":{"layout":{"tp":1,"dp":4,"ep":4,"gpus":4},
       "axes":{"requests":[1,2],"new_tokens":[10,20],"prefix":[0,100]},
