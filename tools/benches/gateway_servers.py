@@ -168,7 +168,8 @@ class Troupe(Server):
     def node(self, role, *more):
         return [self.bench.program("troupe"), "node", "--roles", role, "--admin-port", "0",
                 "--device", "scripted", "--script-directory", str(self.scripts),
-                "--log-level", "error", "--max-num-seqs", "4096", "--kv-blocks", "16384", *more]
+                "--log-level", "error", "--max-num-seqs", "4096", "--max-num-batched-tokens", "8192",
+                "--kv-blocks", "16384", *more]
 
     def start(self):
         self.process = self.spawn(self.command(), "gateway")
