@@ -4,7 +4,7 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 set(TROUPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 
@@ -26,10 +26,15 @@ if(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)
 endif()
 
-add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializers
-                    -fno-omit-frame-pointer)
+# Warnings are errors, but not in a project of others: its compiler may know more of them than ours.
+set(warnings_are_errors "")
+if(PROJECT_IS_TOP_LEVEL)
+  set(warnings_are_errors -Werror)
+endif()
+add_compile_options(-Wall -Wextra -Wpedantic ${warnings_are_errors}
+                    -Wno-missing-field-initializers -fno-omit-frame-pointer)
 # An assertion names its file from the root, on whatever machine it was compiled.
-add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 # GCC 12's warnings from data flow see faults in std::string and std::variant that are not there
 # (its bugs 105329, 105562, 105593, 105651); the sanitizer builds look for the real ones.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -48,7 +53,7 @@ if(TROUPE_SANITIZE)
   add_compile_options(-fsanitize=${TROUPE_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TROUPE_SANITIZE})
   if(TROUPE_SANITIZE MATCHES "undefined")
-    add_compile_options(-fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/cmake/sanitizers.ignore)
+    add_compile_options(-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizers.ignore)
   endif()
 endif()
 
@@ -66,8 +71,8 @@ endif()
 # includes it and no more.
 function(troupe_pch name)
   if(TROUPE_PCH)
-    file(WRITE ${CMAKE_BINARY_DIR}/${name}.cpp "")
-    add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cpp)
+    file(WRITE ${PROJECT_BINARY_DIR}/${name}.cpp "")
+    add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/${name}.cpp)
     target_precompile_headers(${name} PRIVATE ${ARGN})
   endif()
 endfunction()
@@ -91,7 +96,8 @@ function(troupe_library name)
   endif()
   if(ARG_SOURCES)
     add_library(${name} STATIC ${ARG_SOURCES})
-    target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+    target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_compile_features(${name} PUBLIC cxx_std_20)
     target_link_libraries(${name} PUBLIC ${ARG_DEPS})
     if(ARG_OWN_FLAGS)
       # A precompiled header is only good for files with its flags.
@@ -100,7 +106,8 @@ function(troupe_library name)
     endif()
   else()
     add_library(${name} INTERFACE)
-    target_include_directories(${name} INTERFACE ${CMAKE_SOURCE_DIR})
+    target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR})
+    target_compile_features(${name} INTERFACE cxx_std_20)
     target_link_libraries(${name} INTERFACE ${ARG_DEPS})
   endif()
 endfunction()
@@ -123,7 +130,7 @@ function(troupe_test name)
   add_dependencies(troupe_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT}
-    ENVIRONMENT "TROUPE_SOURCE=${CMAKE_SOURCE_DIR}")
+    ENVIRONMENT "TROUPE_SOURCE=${PROJECT_SOURCE_DIR}")
 endfunction()
 
 # troupe_fuzz(NAME SOURCE DEPS ...): a libFuzzer target, built only with TROUPE_FUZZ (clang).

@@ -7,7 +7,7 @@
 //                                          └─ .answer ───▶ stream/ event generator
 //
 // Compat::kDeepseek reproduces the reference implementation bit for bit, quirks included; kDefault
-// does what the public APIs say. docs/recipe.md lists every difference.
+// does what the public APIs say. docs/recipe-differences.md lists every difference.
 //
 // Threads: plain values.
 #pragma once
