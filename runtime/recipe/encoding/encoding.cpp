@@ -20,21 +20,17 @@ constexpr const char* kSmollm2System =
 
 struct Row {
   std::string_view name;
-  ModelVersion version;   // the first row of a version is its plain encoding
   std::string_view mark;  // only this family's chat templates hold it; more special rows first
   bool needs_pack;
   Built (*build)(Pack pack);
 };
 
 constexpr std::array kRows = std::to_array<Row>({
-    {"deepseek-v4.1", ModelVersion::kDeepseekV41, "<｜System｜>", true,
-     +[](Pack pack) { return build_v41(std::move(pack)); }},
-    {"deepseek-v4", ModelVersion::kDeepseekV4, "<｜User｜>", true,
-     +[](Pack pack) { return build_v4(std::move(pack)); }},
-    {"smollm2", ModelVersion::kChatml, "assistant named SmolLM", false,
+    {"deepseek-v4.1", "<｜System｜>", true, +[](Pack pack) { return build_v41(std::move(pack)); }},
+    {"deepseek-v4", "<｜User｜>", true, +[](Pack pack) { return build_v4(std::move(pack)); }},
+    {"smollm2", "assistant named SmolLM", false,
      +[](Pack) { return build_chatml(kSmollm2System); }},
-    {"chatml", ModelVersion::kChatml, "<|im_start|>", false,
-     +[](Pack) { return build_chatml(""); }},
+    {"chatml", "<|im_start|>", false, +[](Pack) { return build_chatml(""); }},
 });
 
 std::string known_names() {
