@@ -34,6 +34,17 @@ Result<VectorResult> run_vector(const Vector& vector, RecipeLab& lab, bool with_
 /// run_stream.cpp. Requires: vector.kind() is kStream.
 Result<VectorResult> run_stream(const Vector& vector, RecipeLab& lab);
 
+/// A request that was refused, as members of an result.
+VectorResult refusal_of(const recipe::RequestError& error, recipe::Protocol protocol,
+                        const RecipeLab& lab);
+
+/// The options that the vector's "options" member asks for, over those of the lab.
+Result<recipe::ConversionOptions> conversion_options_of(const Vector& vector, RecipeLab& lab);
+
+/// Converts the vector's request; refusals are explained for the command line.
+Result<std::variant<recipe::ConversationRequest, recipe::RequestError>> convert_vector(
+    const Vector& vector, RecipeLab& lab);
+
 /// The prompt as it is; `highlight`: control tokens in a terminal's reverse video. A refusal is an
 /// Error. Requires: vector.kind() is kEncode or kError.
 Result<std::string> prompt_text(const Vector& vector, RecipeLab& lab, bool highlight);
@@ -41,16 +52,5 @@ Result<std::string> prompt_text(const Vector& vector, RecipeLab& lab, bool highl
 /// The events as a client gets them, server-sent; an error of the stream as a comment at its end.
 /// A refusal is an Error. Requires: vector.kind() is kStream. run_stream.cpp.
 Result<std::string> events_text(const Vector& vector, RecipeLab& lab);
-
-/// Converts the vector's request; refusals are explained for the command line.
-Result<std::variant<recipe::ConversationRequest, recipe::RequestError>> convert_vector(
-    const Vector& vector, RecipeLab& lab);
-
-/// A request that was refused, as members of an result.
-VectorResult refusal_of(const recipe::RequestError& error, recipe::Protocol protocol,
-                        const RecipeLab& lab);
-
-/// The options that the vector's "options" member asks for, over those of the lab.
-Result<recipe::ConversionOptions> conversion_options_of(const Vector& vector, RecipeLab& lab);
 
 }  // namespace troupe
