@@ -14,11 +14,11 @@ namespace {
 using Index = JsonTape::Index;
 using recipe::Chunk;
 
-struct Event {
+struct SentEvent {
   std::string name;  // "" in Chat Completions
   std::string json;
 };
-using Events = std::vector<Event>;
+using SentEvents = std::vector<SentEvent>;
 
 /// Collects the events of one step.
 class StepEvents final : public recipe::EventSink {
@@ -26,10 +26,10 @@ class StepEvents final : public recipe::EventSink {
   void event(std::string_view name, std::string_view json) override {
     events_.push_back({std::string(name), std::string(json)});
   }
-  Events take() { return std::exchange(events_, {}); }
+  SentEvents take() { return std::exchange(events_, {}); }
 
  private:
-  Events events_;
+  SentEvents events_;
 };
 
 /// Reads the chunks of a vector: {"ready": {...}}, {"tokens": [ids], "logprobs": ...},
@@ -145,7 +145,7 @@ Result<RecipeLab::TokenizerPtr> tokenizer_of(const Vector& vector, recipe::Model
 
 /// The events of each step, and why they ended early.
 struct Steps {
-  std::vector<Events> events;
+  std::vector<SentEvents> events;
   std::optional<Error> error;
   bool finished = false;
   std::string body;  ///< with Delivery::kBody
@@ -182,11 +182,11 @@ Result<Steps> run_chunks(const Vector& vector, const recipe::ConversationRequest
 }
 
 /// Steps as a JSON list of lists.
-std::string steps_json(const std::vector<Events>& steps) {
+std::string steps_json(const std::vector<SentEvents>& steps) {
   std::string out = "[";
-  for (const Events& step : steps) {
+  for (const SentEvents& step : steps) {
     out += out.size() > 1 ? ", [" : "[";
-    for (const Event& event : step) {
+    for (const SentEvent& event : step) {
       if (!out.ends_with('[')) out += ", ";
       out += "{";
       if (!event.name.empty()) {
@@ -201,7 +201,7 @@ std::string steps_json(const std::vector<Events>& steps) {
   return out + "]";
 }
 
-std::string server_sent(const Event& event) {
+std::string server_sent(const SentEvent& event) {
   const std::string name = event.name.empty() ? "" : "event: " + event.name + "\n";
   return name + "data: " + event.json + "\n\n";
 }
@@ -240,8 +240,8 @@ Result<std::string> events_text(const Vector& vector, RecipeLab& lab) {
   const auto& request = std::get<recipe::ConversationRequest>(converted);
   TROUPE_TRY_ASSIGN(const Steps steps, run_chunks(vector, request, recipe::Delivery::kEvents, lab));
   std::string out;
-  for (const Events& step : steps.events) {
-    for (const Event& event : step) out += server_sent(event);
+  for (const SentEvents& step : steps.events) {
+    for (const SentEvent& event : step) out += server_sent(event);
   }
   const std::string_view done = recipe::done_data(vector.protocol());
   if (steps.finished && !done.empty()) out += server_sent({"", std::string(done)});

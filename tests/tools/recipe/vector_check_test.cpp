@@ -175,7 +175,11 @@ TEST_F(VectorCheckTest, prompts_and_events_are_shown_as_they_are) {
 }
 
 TEST(RecipeLab, names_of_the_command_line_are_known_in_bodies) {
-  auto lab = RecipeLab::open({}).value();
+  LabOptions options;
+  options.pulled = [](std::string_view model, PulledFile) {
+    return "/nonexistent/" + std::string(model);
+  };
+  auto lab = RecipeLab::open(std::move(options)).value();
   const auto run = [&](const std::string& model, const std::string& more) {
     const std::string body = R"({"model":")" + model + R"(","messages":[{"role":"user",)" +
                              R"("content":"Hi"}])" + more + "}";
