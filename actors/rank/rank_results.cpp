@@ -14,6 +14,7 @@ void RankCore::on(const Done<StepResult>& done, Context& context, Effects& out) 
     return;
   }
   device_busy_ += done.output.device_time;
+  out.count("troupe_device_busy_seconds_total", done.output.device_time.seconds());
   Step& oldest = steps_.front();
   if (done.op != oldest.sample) return;  // a forward ended; its sample follows on the same stream
   const Step step = std::move(oldest);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/gateway/answer_id.hpp"
 #include "actors/gateway/api_error.hpp"
 #include "actors/recipe/recipe_answer.hpp"
 #include "runtime/base/rng.hpp"
@@ -14,25 +15,6 @@ namespace troupe {
 namespace {
 
 constexpr std::string_view kScriptPrefix = "script/";
-
-const char* id_prefix(recipe::Protocol protocol) {
-  switch (protocol) {
-    case recipe::Protocol::kResponses:
-      return "resp_";
-    case recipe::Protocol::kMessages:
-      return "msg_";
-    case recipe::Protocol::kChat:
-      break;
-  }
-  return "chatcmpl-";
-}
-
-std::string answer_id(recipe::Protocol protocol, RequestId id) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text = id_prefix(protocol);
-  for (int shift = 60; shift >= 0; shift -= 4) text += digits[(id.value >> shift) & 15];
-  return text;
-}
 
 RowSampling sampling_of(const recipe::Sampling& asked, RequestId id) {
   RowSampling sampling;

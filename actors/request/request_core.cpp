@@ -1,5 +1,6 @@
 #include "actors/request/request_core.hpp"
 
+#include "actors/gateway/answer_id.hpp"
 #include "actors/gateway/api_error.hpp"
 
 namespace troupe {
@@ -170,8 +171,12 @@ const char* RequestCore::phase() const {
   return "unknown";
 }
 
+Subject RequestCore::subject() const {
+  return answer_subject(protocol_of(args_.arrived->path), args_.id);
+}
+
 std::string RequestCore::describe() const {
-  return "request=" + std::to_string(args_.id.value) + " model=" + prepared_.model +
+  return "model=" + prepared_.model +
          " prompt_tokens=" + std::to_string(prepared_.prompt_length) + " rank=" + to_string(rank_);
 }
 

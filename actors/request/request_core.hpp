@@ -60,6 +60,8 @@ class RequestCore {
   void on(const Drain& drain, Context& context, Effects& out);
 
   const char* phase() const;
+  /// The id on its client's answer.
+  Subject subject() const;
   std::string describe() const;
 
  private:

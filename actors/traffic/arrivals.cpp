@@ -35,6 +35,11 @@ std::uint32_t draw_length(Rng& rng, std::uint32_t mean, double deviation) {
   return static_cast<std::uint32_t>(std::clamp(drawn, 1.0, 1e9));
 }
 
+std::uint32_t draw_within(Rng& rng, std::uint32_t mean, std::uint32_t spread) {
+  const std::uint32_t low = mean > spread ? mean - spread : 1;
+  return low + static_cast<std::uint32_t>(rng.below(std::uint64_t{mean} + spread - low + 1));
+}
+
 Arrivals::Arrivals(const TrafficPlan& plan)
     : plan_(plan),
       gaps_(mix64(plan.seed, 1)),
@@ -49,7 +54,8 @@ Duration Arrivals::next_gap() {
 Draw Arrivals::next_draw() {
   Draw draw;
   draw.prompt_tokens = draw_length(lengths_, plan_.isl, plan_.isl_stddev);
-  draw.output_tokens = draw_length(lengths_, plan_.osl, plan_.osl_stddev);
+  draw.output_tokens = plan_.osl_spread > 0 ? draw_within(lengths_, plan_.osl, plan_.osl_spread)
+                                            : draw_length(lengths_, plan_.osl, plan_.osl_stddev);
   if (plan_.cancel_rate > 0 && cancels_.chance(plan_.cancel_rate)) {
     const Duration spread = plan_.cancel_delay_most - plan_.cancel_delay;
     const std::int64_t more =

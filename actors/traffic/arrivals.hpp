@@ -12,6 +12,8 @@ double draw_normal(Rng& rng);
 double draw_gap(Rng& rng, double shape);
 /// A length with this mean and deviation, at least 1.
 std::uint32_t draw_length(Rng& rng, std::uint32_t mean, double deviation);
+/// Uniform from mean - spread, but at least 1, to mean + spread.
+std::uint32_t draw_within(Rng& rng, std::uint32_t mean, std::uint32_t spread);
 
 /// What one request is going to be, before it starts.
 struct Draw {

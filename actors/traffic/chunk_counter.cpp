@@ -21,15 +21,10 @@ bool delta_has_output(const rapidjson::Value& choice) {
          (calls != delta->value.MemberEnd() && calls->value.IsArray() && !calls->value.Empty());
 }
 
-std::string error_text(const rapidjson::Value& error) {
-  if (error.IsString()) return error.GetString();
-  if (error.IsObject()) {
-    const auto message = error.FindMember("message");
-    if (message != error.MemberEnd() && message->value.IsString()) {
-      return message->value.GetString();
-    }
-  }
-  return "the stream carried an error";
+std::string error_code(const rapidjson::Value& error) {
+  if (!error.IsObject()) return {};
+  const auto code = error.FindMember("code");
+  return code != error.MemberEnd() && code->value.IsString() ? code->value.GetString() : "";
 }
 
 }  // namespace
@@ -72,7 +67,7 @@ void ChunkCounter::event(std::string_view data) {
   document.Parse<rapidjson::kParseIterativeFlag>(data.data(), data.size());
   if (document.HasParseError() || !document.IsObject()) return;
   const auto error = document.FindMember("error");
-  if (error != document.MemberEnd() && !error->value.IsNull()) error_ = error_text(error->value);
+  if (error != document.MemberEnd() && !error->value.IsNull()) error_ = error_code(error->value);
   const auto choices = document.FindMember("choices");
   if (choices != document.MemberEnd() && choices->value.IsArray()) {
     for (const auto& choice : choices->value.GetArray()) {

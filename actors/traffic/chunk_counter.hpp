@@ -23,7 +23,7 @@ class ChunkCounter {
 
   std::uint32_t counted() const { return counted_; }
   std::optional<std::uint32_t> usage_tokens() const { return usage_tokens_; }
-  /// The error's message, if an event carried one.
+  /// The code of the error that an event carried, "" if it had none.
   const std::optional<std::string>& error() const { return error_; }
   /// Whether "[DONE]" came.
   bool done() const { return done_; }

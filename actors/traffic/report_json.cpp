@@ -70,6 +70,19 @@ void load(Json& json, const TrafficReport& report) {
   distribution(json, "generator_lag_ms", report.lag, 1e3);
 }
 
+void extra_fact(Json& json, const ReportLine& line) {
+  if (line.key.empty()) return;
+  json.Key(line.key.c_str());
+  if (const auto* text = std::get_if<std::string>(&line.value)) json.String(text->c_str());
+  if (const auto* whole = std::get_if<std::uint64_t>(&line.value)) json.Uint64(*whole);
+  if (const auto* real = std::get_if<double>(&line.value)) json.Double(*real);
+  if (const auto* list = std::get_if<std::vector<std::string>>(&line.value)) {
+    json.StartArray();
+    for (const auto& each : *list) json.String(each.c_str());
+    json.EndArray();
+  }
+}
+
 }  // namespace
 
 std::string report_json(const TrafficReport& report, const ReportLines& extra) {
@@ -89,9 +102,7 @@ std::string report_json(const TrafficReport& report, const ReportLines& extra) {
   distribution(json, "osl", report.osl, 1);
   if (!extra.empty()) {
     json.Key("simulation"), json.StartObject();
-    for (const auto& [name, value] : extra) {
-      json.Key(name.c_str()), json.String(value.c_str());
-    }
+    for (const ReportLine& line : extra) extra_fact(json, line);
     json.EndObject();
   }
   json.EndObject();

@@ -8,7 +8,7 @@
 namespace troupe {
 
 /// Latencies in milliseconds: {"mean","std","min","max","p50","p90","p99","p99.9","count"}.
-/// `extra` becomes the object "simulation" if it is not empty.
+/// `extra` becomes the object "simulation", by key, if it is not empty.
 std::string report_json(const TrafficReport& report, const ReportLines& extra = {});
 
 }  // namespace troupe

@@ -7,8 +7,8 @@ namespace troupe {
 
 namespace {
 
-constexpr int kWidth = 60;
-constexpr int kNameWidth = 40;
+constexpr std::size_t kWidth = 60;
+constexpr std::size_t kNameWidth = 40;
 
 std::string number(double value, int digits = 2) {
   char text[64];
@@ -18,16 +18,13 @@ std::string number(double value, int digits = 2) {
 
 void title(std::string& out, const std::string& text, char fill) {
   const std::string middle = " " + text + " ";
-  const int left = std::max(0, (kWidth - static_cast<int>(middle.size())) / 2);
-  const int right = std::max(0, kWidth - left - static_cast<int>(middle.size()));
-  out += std::string(static_cast<std::size_t>(left), fill) + middle +
-         std::string(static_cast<std::size_t>(right), fill) + "\n";
+  const std::size_t room = kWidth - std::min(kWidth, middle.size());
+  out += std::string(room / 2, fill) + middle + std::string(room - room / 2, fill) + "\n";
 }
 
 void line(std::string& out, const std::string& name, const std::string& value) {
   out += name + ":";
-  out.append(static_cast<std::size_t>(std::max(1, kNameWidth - static_cast<int>(name.size()))),
-             ' ');
+  out.append(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ');
   out += value + "\n";
 }
 
@@ -77,8 +74,34 @@ void error_lines(std::string& out, const TrafficReport& report) {
   }
 }
 
+/// A value that does not fit behind its name goes below it, in as many lines as it needs.
+void long_line(std::string& out, const std::string& name, std::string_view value) {
+  constexpr std::string_view kIndent = "  ";
+  if (value.size() + kNameWidth < kWidth) return line(out, name, std::string(value));
+  out += name + ":\n";
+  while (!value.empty()) {
+    std::size_t end = value.size();
+    if (kIndent.size() + end > kWidth) {
+      end = value.rfind(' ', kWidth - kIndent.size());
+      // A word that is too long for the frame, such as a path, stays whole.
+      if (end == std::string_view::npos) end = std::min(value.find(' '), value.size());
+    }
+    out.append(kIndent).append(value.substr(0, end)).append("\n");
+    value.remove_prefix(std::min(end + 1, value.size()));
+  }
+}
+
 void extra_lines(std::string& out, const ReportLines& extra) {
-  for (const auto& [name, value] : extra) line(out, name, value);
+  for (const auto& [name, key, value, decimals] : extra) {
+    if (name.empty()) continue;
+    if (const auto* text = std::get_if<std::string>(&value)) long_line(out, name, *text);
+    if (const auto* whole = std::get_if<std::uint64_t>(&value)) line(out, name, *whole);
+    if (const auto* real = std::get_if<double>(&value)) line(out, name, number(*real, decimals));
+    if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
+      int at = 0;
+      for (const auto& each : *list) long_line(out, name + " " + std::to_string(++at), each);
+    }
+  }
 }
 
 struct Row {

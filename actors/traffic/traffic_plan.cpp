@@ -67,6 +67,9 @@ Status check_plan(const TrafficPlan& plan) {
   if (plan.isl_stddev < 0 || plan.osl_stddev < 0) {
     return invalid("a standard deviation is not below 0");
   }
+  if (plan.osl_stddev > 0 && plan.osl_spread > 0) {
+    return invalid("answers have a standard deviation or a spread, not both");
+  }
   if (!share(plan.cancel_rate)) return invalid("the cancel rate is a share from 0 to 1");
   if (!share(plan.slow_readers)) return invalid("the share of slow readers is from 0 to 1");
   return ok_status();

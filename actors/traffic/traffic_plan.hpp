@@ -43,6 +43,7 @@ struct TrafficPlan {
   double isl_stddev = 0;
   std::uint32_t osl = 128;  ///< answer tokens to ask for, mean
   double osl_stddev = 0;
+  std::uint32_t osl_spread = 0;  ///< instead: uniform within osl ± this
 
   double cancel_rate = 0;      ///< share of requests that the client leaves, 0 … 1
   Duration cancel_delay;       ///< after the start, at least

@@ -27,6 +27,12 @@ std::string http_failure(std::uint16_t status, const std::string& body) {
   return text;
 }
 
+/// Requires: the stream carried an error.
+std::string stream_failure(const ChunkCounter& counter) {
+  const std::string& code = *counter.error();
+  return code.empty() ? "the stream carried an error" : "the stream ended with " + code;
+}
+
 }  // namespace
 
 TrafficCore::Exchange* TrafficCore::find(std::uint64_t number) {
@@ -87,7 +93,7 @@ void TrafficCore::on(const SessionEnd& end, Context& context, Effects& out) {
   if (record.status != 200) {
     conclude(end.exchange, Outcome::kFailed, http_failure(record.status, ""), context, out);
   } else if (exchange->counter && exchange->counter->error()) {
-    conclude(end.exchange, Outcome::kFailed, "the stream carried an error", context, out);
+    conclude(end.exchange, Outcome::kFailed, stream_failure(*exchange->counter), context, out);
   } else if (record.output_tokens == 0) {
     conclude(end.exchange, Outcome::kNoToken, "200 without a token", context, out);
   } else {
@@ -113,7 +119,12 @@ void TrafficCore::on(const SessionRespond& answer, Context& context, Effects& ou
 }
 
 void TrafficCore::on(const SessionCut& cut, Context& context, Effects& out) {
-  conclude(cut.exchange, Outcome::kFailed, "the answer was cut", context, out);
+  Exchange* exchange = find(cut.exchange);
+  if (exchange == nullptr) return;
+  // A server that gives up on a stream says why and then cuts it.
+  const bool told = exchange->counter && exchange->counter->error();
+  conclude(cut.exchange, Outcome::kFailed,
+           told ? stream_failure(*exchange->counter) : "the answer was cut", context, out);
   proceed(context, out);
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "runtime/actor/effects.hpp"
+#include "runtime/actor/subject.hpp"
 #include "runtime/base/rng.hpp"
 
 namespace troupe {
@@ -41,6 +42,8 @@ class Actor {
   virtual const char* kind() const = 0;
   /// One word or two on what it is doing, for the console: a string with static lifetime.
   virtual const char* phase() const = 0;
+  /// What it is about; the same for all of its life.
+  virtual Subject subject() const { return {}; }
   /// Its state in a few "key=value" words, for `troupe admin show`.
   virtual std::string describe() const = 0;
   virtual void handle(const Message& message, Context& context, Effects& out) = 0;
@@ -55,6 +58,10 @@ class CoreActor final : public Actor {
   const char* phase() const override {
     if constexpr (requires { core_.phase(); }) return core_.phase();
     return "running";
+  }
+  Subject subject() const override {
+    if constexpr (requires { core_.subject(); }) return core_.subject();
+    return {};
   }
   std::string describe() const override {
     if constexpr (requires { core_.describe(); }) return core_.describe();

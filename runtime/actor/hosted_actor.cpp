@@ -46,6 +46,7 @@ void HostedActor::be_born() {
   try {
     actor_ = birth_.type->make(birth_.args.get());
     birth_.args.reset();
+    observed_.is_about(actor_->subject());
     state_ = State::kRunning;
   } catch (const std::exception& failure) {
     return begin_end(EndReason::kCrashed, failure.what());

@@ -1,6 +1,7 @@
 #include "runtime/actor/message.hpp"
 
 #include "runtime/actor/ref.hpp"
+#include "runtime/actor/subject.hpp"
 
 namespace troupe {
 
@@ -11,13 +12,25 @@ std::string Message::describe() const {
   return out;
 }
 
+namespace {
+
+std::string hex_digits(std::uint64_t number) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text(16, '0');
+  for (int i = 0; i < 16; ++i) text[15 - i] = digits[(number >> (4 * i)) & 15];
+  return text;
+}
+
+}  // namespace
+
 std::string to_string(const ActorRef& ref) {
   if (!ref) return "nobody";
-  constexpr char digits[] = "0123456789abcdef";
-  std::string id(16, '0');
-  for (int i = 0; i < 16; ++i) id[15 - i] = digits[(ref.local >> (4 * i)) & 15];
-  return std::to_string(ref.node.value) + "." + std::to_string(ref.incarnation) + "/" + id + "#" +
-         std::to_string(ref.life);
+  return std::to_string(ref.node.value) + "." + std::to_string(ref.incarnation) + "/" +
+         hex_digits(ref.local) + "#" + std::to_string(ref.life);
+}
+
+std::string to_string(const Subject& subject) {
+  return *subject.prefix == '\0' ? "" : subject.prefix + hex_digits(subject.number);
 }
 
 }  // namespace troupe

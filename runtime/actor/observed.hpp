@@ -13,6 +13,7 @@
 #include <string>
 
 #include "runtime/actor/ref.hpp"
+#include "runtime/actor/subject.hpp"
 #include "runtime/base/time.hpp"
 
 namespace troupe {
@@ -26,6 +27,11 @@ class Observed {
   const ActorRef parent;
   const char* const kind;
 
+  /// Once, by the thread that runs it.
+  void is_about(const Subject& subject) {
+    subject_number_.store(subject.number, std::memory_order_relaxed);
+    subject_prefix_.store(subject.prefix, std::memory_order_release);
+  }
   void arrived() { in_.fetch_add(1, std::memory_order_relaxed); }
   /// A handler ran from `start` to `end` (ticks), caused `sent` messages and left the actor in
   /// `phase` (static lifetime).
@@ -48,6 +54,10 @@ class Observed {
     return i > d ? i - d : 0;
   }
   const char* phase() const { return phase_.load(std::memory_order_relaxed); }
+  Subject subject() const {
+    const char* prefix = subject_prefix_.load(std::memory_order_acquire);
+    return {prefix, subject_number_.load(std::memory_order_relaxed)};
+  }
   Duration busy() const;
   Duration longest() const;
 
@@ -69,6 +79,8 @@ class Observed {
   std::atomic<std::uint64_t> busy_ticks_{0};
   std::atomic<std::uint64_t> longest_ticks_{0};
   std::atomic<const char*> phase_{"starting"};
+  std::atomic<std::uint64_t> subject_number_{0};
+  std::atomic<const char*> subject_prefix_{""};
 };
 
 }  // namespace troupe

@@ -64,7 +64,7 @@ std::vector<ActorSnapshot> ActorSystem::list() const {
   for (const auto& [ref, host] : node_->table().all()) {
     const Observed& seen = host->actor().observed();
     rows.push_back({seen.ref, seen.parent, seen.kind, seen.phase(), seen.in(), seen.out(),
-                    seen.done(), seen.mailbox(), seen.busy(), seen.longest()});
+                    seen.done(), seen.mailbox(), seen.busy(), seen.longest(), seen.subject()});
   }
   return rows;
 }

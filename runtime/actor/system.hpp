@@ -60,6 +60,7 @@ struct ActorSnapshot {
   std::uint64_t mailbox = 0;
   Duration busy;
   Duration longest;
+  Subject subject;
 };
 
 /// The link to other nodes. Called from scheduler threads; must not block.

@@ -86,6 +86,7 @@ const std::map<std::string, Entry>& table() {
       {"troupe_actor_mailbox_max", {Kind::kGauge, "Longest mailbox."}},
       {"troupe_http_connections", {Kind::kGauge, "Open connections."}},
       {"troupe_rank_credits_lost_total", {Kind::kCounter, "Windows of TokenBatches given up."}},
+      {"troupe_device_busy_seconds_total", {Kind::kCounter, "Time that devices ran steps."}},
       {"troupe_device_bubble_ratio",
        {Kind::kGauge, "Share of the time with work that the device idled."}},
   };

@@ -48,36 +48,44 @@ Duration CostModel::step(const StepPlan& plan) {
   double seconds = 0;
   if (work.prefill_tokens > 0) {
     seconds += prefill_.a + prefill_.b * work.prefill_tokens + prefill_.g * work.prefill_pairs;
-    if (work.prefill_tokens < prefill_.q_least || work.prefill_tokens > prefill_.q_most) {
-      ++use_.prefill_outside;
-    }
+    const bool fits =
+        work.prefill_tokens >= prefill_.q_least && work.prefill_tokens <= prefill_.q_most;
+    if (prefill_.set_by.empty() && !fits) ++use_.prefill_outside;
   }
   if (work.decode_tokens > 0) {
     const double n = work.decode_tokens;
     seconds += decode_.t0 + decode_.k * work.decode_context / kContextUnit + decode_.p1 * n +
                (decode_.p2 - decode_.p1) * std::max(0.0, n - decode_.n1);
-    if (n < decode_.batch_least || n > decode_.batch_most) ++use_.decode_batch_outside;
+    const bool fits = n >= decode_.batch_least && n <= decode_.batch_most;
+    if (decode_.set_by.empty() && !fits) ++use_.decode_batch_outside;
     if (work.prefill_tokens > 0) ++use_.mixed_steps;
   }
-  if (work.longest > decode_.context_most) ++use_.context_outside;
+  if (decode_.k_set_by.empty() && work.longest > decode_.context_most) ++use_.context_outside;
   return from_seconds(seconds);
 }
 
 std::vector<std::string> CostModel::describe() const {
-  const char* p = "fit to a published EP4/DP4 prefill engine";
-  const char* d = "fit to a published EP64/DP64 decode engine";
+  const auto source = [](const std::string& set_by, const std::string& fit) {
+    return set_by.empty() ? fit : "set by " + set_by;
+  };
+  const std::string prefill_fit =
+      format("fit to a published EP4/DP4 prefill engine; %u to %u tokens a step", prefill_.q_least,
+             prefill_.q_most);
+  const std::string decode_fit = format("fit to a published EP64/DP64 decode engine; %u to %u rows",
+                                        decode_.batch_least, decode_.batch_most);
+  const std::string context_fit =
+      format("assumed 896 B/token at 8 TB/s; only that context is published, at most %u",
+             decode_.context_most);
   return {
-      format("prefill a = %.3f ms/step, b = %.3f us/token; %s; %u to %u tokens a step",
-             prefill_.a * 1e3, prefill_.b * 1e6, p, prefill_.q_least, prefill_.q_most),
+      format("prefill a = %.3f ms/step, b = %.3f us/token; ", prefill_.a * 1e3, prefill_.b * 1e6) +
+          source(prefill_.set_by, prefill_fit),
       format("prefill g = %.1e s/token^2; a parameter: the source does not determine it",
              prefill_.g),
-      format("decode t0 = %.3f ms/step, p1 = %.5f, p2 = %.5f ms/token, knee %.0f tokens; %s; "
-             "%u to %u rows",
-             decode_.t0 * 1e3, decode_.p1 * 1e3, decode_.p2 * 1e3, decode_.n1, d,
-             decode_.batch_least, decode_.batch_most),
-      format("decode k = %.5f ms per row of 131,072 tokens; assumed 896 B/token at 8 TB/s; only "
-             "that context is published, at most %u",
-             decode_.k * 1e3, decode_.context_most),
+      format("decode t0 = %.3f ms/step, p1 = %.5f, p2 = %.5f ms/token, knee %.0f tokens; ",
+             decode_.t0 * 1e3, decode_.p1 * 1e3, decode_.p2 * 1e3, decode_.n1) +
+          source(decode_.set_by, decode_fit),
+      format("decode k = %.5f ms per row of 131,072 tokens; ", decode_.k * 1e3) +
+          source(decode_.k_set_by, context_fit),
       "a step with prefill and decode costs the sum of both (nothing published on sharing)",
   };
 }

@@ -20,12 +20,15 @@
 
 namespace troupe {
 
+/// Who sets constants of his own says so in their `set_by`: no fit is claimed for them then, and no
+/// range (the reports of a run tell people where its figures come from).
 struct PrefillConstants {
   double a = 21.97e-3;           ///< seconds a step
   double b = 10.838e-6;          ///< seconds a token
   double g = 0;                  ///< seconds a token²: not determined by the source
   std::uint32_t q_least = 4096;  ///< smallest plotted chunk (assumed there)
   std::uint32_t q_most = 65536;
+  std::string set_by;  ///< a and b: who set them; empty: the fit
 };
 
 struct DecodeConstants {
@@ -37,6 +40,8 @@ struct DecodeConstants {
   std::uint32_t batch_least = 8;
   std::uint32_t batch_most = 256;
   std::uint32_t context_most = 131072;  ///< the only published context
+  std::string set_by;                   ///< t0, p1, p2 and n1
+  std::string k_set_by;
 };
 
 struct CostUse {

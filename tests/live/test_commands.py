@@ -6,13 +6,14 @@ import os
 import re
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from node import SOURCE, Node, Scripts, events, free_port, text_of, troupe
+from node import PROGRAM, SOURCE, Node, Scripts, events, free_port, text_of, troupe
 
 SCRIPTED = ["--config", os.path.join(SOURCE, "config", "scripted.yaml")]
 HELLO = "Hello, this is a script, not a model."  # config/scripts/hello.json, a token a byte
@@ -107,6 +108,18 @@ class ClientTest(CommandTest):
         self.assertEqual([(404, 5)], [(int(re.search(r"\d+", error)[0]), count)
                                       for error, count in result["errors"].items()])
 
+    def test_traffic_names_the_code_of_a_cancelled_stream(self):
+        run = subprocess.Popen(
+            [PROGRAM, "traffic", "--url", self.url, "--model", "script/stall", "--num-requests",
+             "1", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(run.kill)
+        self.node.wait_until(
+            lambda: "running" in self.admin("ps", "--kind", "request"), 10, "the request runs")
+        self.assertIn("0 ended, 1 under way", run.stderr.readline())  # after 10 s
+        self.admin("cancel", table(self.admin("ps", "--kind", "request"))[0]["REQUEST"])
+        result = json.loads(run.communicate(timeout=30)[0])
+        self.assertEqual(result["errors"], {"the stream ended with cancelled": 1})
+
     def test_admin_ps(self):
         actors = table(self.admin("ps"))
         kinds = sorted(actor["KIND"] for actor in actors)
@@ -119,8 +132,21 @@ class ClientTest(CommandTest):
         self.assertEqual((request["KIND"], request["PHASE"]), ("request", "running"))
         self.assertGreaterEqual(int(request["IN"]), 1)
         listed = json.loads(self.admin("ps", "--json"))["actors"]
-        self.assertIn(request["ID"], [actor["id"] for actor in listed])
+        self.assertIn((request["ID"], id), [(actor["id"], actor["request"]) for actor in listed])
+        self.assertEqual(request["REQUEST"], id)
         self.admin("cancel", id)
+        said = self.admin_fails("ps", "--kind", "nope")
+        self.assertIn("endpoint, gateway, node, rank, request, streams", said)
+
+    def admin_fails(self, *arguments):
+        return self.fail_with(
+            2, "admin", "--url", f"http://127.0.0.1:{self.node.admin_port}", *arguments)
+
+    def test_admin_at_the_http_port(self):
+        for arguments in (["ps"], ["drain"], ["cancel", "7"]):
+            said = self.fail_with(2, "admin", "--url", self.url, *arguments)
+            self.assertIn("HTTP port", said)
+            self.assertIn("--admin-port", said)
 
     def test_admin_top(self):
         self.chat("hi")
@@ -128,7 +154,8 @@ class ClientTest(CommandTest):
                           self.admin("top", "--rounds", "2", "--interval", "0.2"), flags=re.M)
         self.assertEqual(rounds[0], "")
         for number, text in enumerate(rounds[3::3]):
-            self.assertRegex(text, r"^ranks 1 \| running 0, waiting 0 \| KV 0\.0% \| device idle ")
+            self.assertRegex(text, r"^ranks 1 \| running 0, waiting 0 \| KV 0\.0%")
+            self.assertEqual("device busy 0%" in text, number == 1, text)
             self.assertEqual("generated tokens/s" in text, number == 1)
         rounds[3::3] = [text.split("\n", 1)[1] for text in rounds[3::3]]
         self.assertEqual(rounds[1::3], ["5", "5"])
@@ -136,23 +163,25 @@ class ClientTest(CommandTest):
         self.assertEqual({actor["ID"] for actor in first}, {actor["ID"] for actor in second})
         for actor in second:
             self.assertGreaterEqual(float(actor["IN/s"]), 0)
-            self.assertLessEqual(float(actor["BUSY%"]), 200)
+            self.assertLessEqual(float(actor["ACTOR%"]), 200)
 
     def test_admin_show(self):
         _, _, id = self.open_stream()
         request, = table(self.admin("ps", "--kind", "request"))
         lines = dict(line.split(maxsplit=1) for line in
                      self.admin("show", request["ID"][:8]).splitlines())
-        self.assertEqual((lines["id"], lines["model"]), (request["ID"], "script/stall"))
+        self.assertEqual((lines["id"], lines["request"], lines["model"]),
+                         (request["ID"], id, "script/stall"))
         shown = json.loads(self.admin("show", request["ID"][:8], "--json"))
         self.assertEqual(shown["actor"]["id"], request["ID"])
         state = dict(part.split("=") for part in shown["state"].split())
-        self.assertEqual(int(state["request"]), int(id.removeprefix("chatcmpl-"), 16))
         self.assertEqual(state["model"], "script/stall")
+        in_logs = "123.7/" + request["ID"].replace("-", "#")
+        for name in (in_logs, id, id.removeprefix("chatcmpl-"), "request"):
+            self.assertIn(request["ID"], self.admin("show", name))
+        self.assertRegex(self.admin("show", "gateway"), r"kind +gateway\n")
         self.admin("cancel", id)
-        said = self.fail_with(2, "admin", "--url", f"http://127.0.0.1:{self.node.admin_port}",
-                              "show", "nobody")
-        self.assertIn("nobody", said)
+        self.assertIn("nobody", self.admin_fails("show", "nobody"))
 
     def test_admin_nodes(self):
         header, line = (re.split(r"\s{2,}", text.strip())
@@ -178,18 +207,18 @@ class ClientTest(CommandTest):
         first = json.loads(next(events(response)))
         id = first["response" if path == "responses" else "message"]["id"]
         self.assertTrue(id.startswith(prefix), id)
-        self.assertEqual(json.loads(self.admin("cancel", id)), {"status": "cancelling"})
+        self.assertEqual(json.loads(self.admin("cancel", id, "--json")), {"status": "cancelling"})
         self.assertTrue(any("by an operator" in data for data in events(response)))
         self.node.wait_idle(2)
 
     def test_admin_cancel(self):
-        for way in ("id", "number", "actor"):
+        for way in ("id", "digits", "number", "actor", "log"):
             connection, response, id = self.open_stream()
             request, = table(self.admin("ps", "--kind", "request"))
-            name = {"id": id, "number": str(int(id.removeprefix("chatcmpl-"), 16)),
-                    "actor": request["ID"]}[way]
-            answer = json.loads(self.admin("cancel", name))
-            self.assertEqual(answer, {"status": "cancelling"})
+            digits = id.removeprefix("chatcmpl-")
+            name = {"id": id, "digits": digits, "number": str(int(digits, 16)),
+                    "actor": request["ID"], "log": request["ID"].replace("-", "#")}[way]
+            self.assertRegex(self.admin("cancel", name), r"^cancelling: .*\n$")
             text, reason, done = text_of(response)
             self.assertEqual(text, "Then nothing comes")
             self.assertEqual((reason["code"], done), ("cancelled", False))
@@ -198,9 +227,7 @@ class ClientTest(CommandTest):
             with self.subTest(path=path):
                 self.cancel_answer(path, prefix)
         for unknown, words in (("nonsense", "chatcmpl-"), (id, "may have ended"), ("7", "may have")):
-            said = self.fail_with(2, "admin", "--url", f"http://127.0.0.1:{self.node.admin_port}",
-                                  "cancel", unknown)
-            self.assertIn(words, said)
+            self.assertIn(words, self.admin_fails("cancel", unknown))
 
     def test_admin_drain(self):
         scripts = Scripts()
@@ -214,7 +241,7 @@ class ClientTest(CommandTest):
             reader = threading.Thread(target=lambda: answers.append(text_of(response)))
             reader.start()
             run = self.succeed("admin", "--url", f"http://127.0.0.1:{node.admin_port}", "drain")
-            self.assertEqual(json.loads(run.stdout), {"status": "draining"})
+            self.assertIn("draining: ", run.stdout)
             self.assertEqual(node.process.wait(10), 0)  # by itself
             reader.join(10)
             self.assertEqual(answers, [("abcdefghijklmnopqrst", "stop", True)])
@@ -237,10 +264,42 @@ class LocalTest(CommandTest):
         self.assertEqual((one["input_tokens"], one["output_tokens"]), (50 * 200, 50 * 20))
         self.assertEqual(one["concurrency_peak"], 4)
         self.assertGreater(one["ttft_ms"]["min"], 20)  # a prefill step takes 22 ms
-        self.assertRegex(one["simulation"]["Trace hash"], r"^[0-9a-f]{16}$")
-        self.assertEqual(one["simulation"]["Trace hash"], two["simulation"]["Trace hash"])
-        self.assertNotEqual(one["simulation"]["Trace hash"], other["simulation"]["Trace hash"])
+        self.assertRegex(one["simulation"]["trace_hash"], r"^[0-9a-f]{16}$")
+        self.assertEqual(one["simulation"]["trace_hash"], two["simulation"]["trace_hash"])
+        self.assertNotEqual(one["simulation"]["trace_hash"], other["simulation"]["trace_hash"])
+        facts = one["simulation"]
+        self.assertAlmostEqual(facts["virtual_duration_s"], one["duration_s"], places=5)
+        self.assertAlmostEqual(
+            facts["speed_up"], facts["virtual_duration_s"] / facts["wall_time_s"], delta=1)
+        self.assertEqual((facts["seed"], facts["nodes"], facts["gpus_per_node"]), (7, 1, 1))
+        self.assertTrue(all("published" in cost for cost in facts["costs"][::2]), facts["costs"])
         self.assertEqual(one["e2el_ms"], two["e2el_ms"])
+
+    def test_simulate_takes_the_flags_of_node_and_traffic(self):
+        load = ["--num-requests", "3", "--json"]
+        spread = self.succeed("simulate", "--osl-spread", "17", *load)
+        stddev = self.succeed("simulate", "--osl-stddev", "10", *load)
+        self.assertEqual(*(json.loads(run.stdout)["osl"] for run in (spread, stddev)))
+        self.fail_with(2, "simulate", "--osl-spread", "17", "--osl-stddev", "10")
+        hashes = [json.loads(self.succeed("simulate", *flags, *load).stdout)["simulation"]
+                  ["trace_hash"] for flags in ([], ["--async"], ["--no-async"])]
+        self.assertEqual(hashes[0], hashes[1])
+        self.assertNotEqual(hashes[0], hashes[2])
+
+    def test_simulate_says_which_constants_a_file_set(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+            config.write("simulated: {prefill_base: 1ms, decode_context: 1us}\n")
+            config.flush()
+            command = ["simulate", "--num-requests", "3", "--config", config.name]
+            costs = json.loads(self.succeed(*command, "--json").stdout)["simulation"]["costs"]
+            table = self.succeed(*command).stdout
+        prefill, context, decode, rows, _ = costs
+        self.assertIn(f"prefill a = 1.000 ms/step, b = 10.838 us/token; set by {config.name}", prefill)
+        self.assertNotIn("fit to", prefill)
+        self.assertIn("fit to a published", decode)
+        self.assertIn(f"set by {config.name}", rows)
+        framed = [line for line in table.splitlines() if " " in line and "/" not in line]
+        self.assertLessEqual(max(map(len, framed)), 60, table)
 
     def test_simulate_without_load_runs_one_at_a_time(self):
         alone = json.loads(self.succeed("simulate", "--num-requests", "5", "--json").stdout)
@@ -262,18 +321,41 @@ class LocalTest(CommandTest):
         tensors = re.findall(r"(\d+) [FQ]", shown["tensors"])
         self.assertEqual(sum(int(count) for count in tensors), 272)
 
+    def test_recipe(self):
+        request = json.dumps({"model": "smollm2", "messages": [{"role": "user", "content": "Hi"}]})
+        prompt = self.succeed("recipe", "render", "--text", typed=request).stdout
+        self.assertIn("<|im_start|>user\nHi<|im_end|>\n", prompt)
+        self.assertNotIn("\x1b", prompt)  # not a terminal
+        stream = json.dumps({
+            "kind": "stream", "protocol": "chat", "input": {
+                "request": json.loads(request), "tokenizer": None,
+                "chunks": [{"ready": {"prompt_tokens": 3}}, {"text": "Hello", "token_count": 1},
+                           {"finish": "stop"}]}})
+        lines = self.succeed("recipe", "parse", "--text", typed=stream).stdout.splitlines()
+        self.assertEqual(lines[-2:], ["data: [DONE]", ""])
+        for command, typed, words in (
+                ("parse", request, "stdin:1: recipe parse shows vectors of kind stream, found a req"),
+                ("encode", "\n" + stream, "stdin:2: recipe encode shows vectors of kind encode"),
+                ("encode", "[]", "stdin:1: expected a request or a vector"),
+                ("render", "{", "stdin:1: not a vector")):
+            self.assertIn(words, self.fail_with(2, "recipe", command, typed=typed))
+        run = troupe("recipe", "check", typed=request)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("stdin:1: expect", run.stdout)
+
     def test_version(self):
         said = dict(line.split(maxsplit=1)
                     for line in self.succeed("version").stdout.strip().splitlines())
         with open(os.path.join(SOURCE, "CMakeLists.txt")) as file:
             version = re.search(r"project\(\s*\w+\s+VERSION\s+([\d.]+)", file.read())
         self.assertEqual(said["troupe"], version[1])
+        self.assertEqual(self.succeed("--version").stdout, f"troupe {version[1]}\n")
         self.assertTrue(said["build"])
         self.assertRegex(said["compiler"], r"\d+\.\d+")
 
 
 class FailureTest(CommandTest):
-    """Exit code 1; it names what is wrong and says what to do."""
+    """It names what is wrong and says what to do; exit code 2 if what was named must be changed."""
 
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory(prefix="troupe-commands-")
@@ -285,8 +367,8 @@ class FailureTest(CommandTest):
             file.write(content)
         return path
 
-    def node_fails(self, *arguments, port=0, admin_port=0, environment=None):
-        return self.fail_with(1, "node", "--port", str(port), "--admin-port", str(admin_port),
+    def node_fails(self, *arguments, port=0, admin_port=0, code=1, environment=None):
+        return self.fail_with(code, "node", "--port", str(port), "--admin-port", str(admin_port),
                               *arguments, environment=environment)
 
     def taken_port(self):
@@ -311,15 +393,37 @@ class FailureTest(CommandTest):
 
     def test_missing_model_file(self):
         missing = os.path.join(self.directory.name, "none.gguf")
-        for said in (self.node_fails("--model", missing),
-                     self.fail_with(1, "model", "show", missing)):
+        for said in (self.node_fails("--model", missing, code=2),
+                     self.fail_with(2, "model", "show", missing)):
             self.assertIn(missing, said)
             self.assertIn("known are: smollm2", said)
 
+    def test_missing_files_of_other_commands(self):
+        missing = os.path.join(self.directory.name, "none")
+        for command in (["node", "--config", missing], ["simulate", "--scenario", missing],
+                        ["simulate", "--config", missing], ["simulate", "--timing", missing],
+                        ["recipe", "encode", missing], ["recipe", "check", missing]):
+            with self.subTest(command=command):
+                self.assertIn(missing, self.fail_with(2, *command))
+
+    def test_roles_that_serve_nothing_alone(self):
+        self.assertIn("--cluster-listen", self.node_fails("--roles", "gateway", code=2))
+
+    def test_a_tokenizer_is_no_model_to_serve(self):
+        said = self.node_fails("--model", "deepseek-v4", code=2)
+        self.assertIn("without weights", said)
+        self.assertIn("--script-recipe deepseek-v4", said)
+
+    def test_max_model_len_above_the_context(self):
+        if "not fetched" in self.succeed("model", "list").stdout.splitlines()[0]:
+            self.skipTest("smollm2 is not in the cache")
+        said = self.node_fails("--max-model-len", "8193", code=2)
+        self.assertRegex(said, r"at most 8192,.* found 8193")
+
     def test_known_model_that_was_not_fetched(self):
         empty = {"TROUPE_CACHE": self.directory.name}
-        for said in (self.node_fails("--model", "smollm2", environment=empty),
-                     self.fail_with(1, "model", "show", "smollm2", environment=empty)):
+        for said in (self.node_fails("--model", "smollm2", code=2, environment=empty),
+                     self.fail_with(2, "model", "show", "smollm2", environment=empty)):
             self.assertIn("troupe model pull smollm2", said)
         self.assertIn("troupe model pull smollm2",
                       self.succeed("model", "list", environment=empty).stdout)

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include "tools/config/scalar.hpp"
 
 namespace troupe {
 
@@ -53,6 +56,7 @@ Result<std::vector<ActorLine>> parse_actors(std::string_view json) {
     line.kind = text_of(actor, "kind");
     line.phase = text_of(actor, "phase");
     line.parent = text_of(actor, "parent");
+    line.request = text_of(actor, "request");
     line.mailbox = number_of(actor, "mailbox");
     line.in = number_of(actor, "in");
     line.out = number_of(actor, "out");
@@ -75,22 +79,47 @@ void add_rates(std::vector<ActorLine>& now, const std::vector<ActorLine>& before
   }
 }
 
+Result<std::vector<ActorLine>> of_kind(std::vector<ActorLine> actors, const std::string& kind) {
+  std::set<std::string> kinds{"request"};
+  for (const ActorLine& line : actors) kinds.insert(line.kind);
+  if (!kinds.contains(kind)) {
+    return Error{Code::kInvalid, fmt::format("--kind: there is no actor of the kind {}; there are "
+                                             "{}",
+                                             config::in_quotes(kind), fmt::join(kinds, ", "))};
+  }
+  std::erase_if(actors, [&](const ActorLine& line) { return line.kind != kind; });
+  return actors;
+}
+
 std::string format_actors(std::vector<ActorLine> actors, ActorSort sort, std::size_t count,
                           bool rates) {
   std::stable_sort(actors.begin(), actors.end(), [&](const ActorLine& a, const ActorLine& b) {
     return comes_before(a, b, sort);
   });
   if (count != 0 && actors.size() > count) actors.resize(count);
+  const bool any_request = std::any_of(actors.begin(), actors.end(),
+                                       [](const ActorLine& a) { return !a.request.empty(); });
   std::string out = fmt::format("{:<21} {:<9} {:<11} {:>8} {:>10} {:>10} {:>10} {:>11}", "ID",
                                 "KIND", "PHASE", "MAILBOX", "IN", "OUT", "BUSY ms", "LONGEST us");
-  if (rates) out += fmt::format(" {:>9} {:>6}", "IN/s", "BUSY%");
-  out += '\n';
+  if (rates) out += fmt::format(" {:>9} {:>7}", "IN/s", "ACTOR%");
+  out += any_request ? "  REQUEST\n" : "\n";
   for (const auto& line : actors) {
     out += fmt::format("{:<21} {:<9} {:<11} {:>8.0f} {:>10.0f} {:>10.0f} {:>10.1f} {:>11.0f}",
                        line.id, line.kind, line.phase, line.mailbox, line.in, line.out,
                        line.busy_ms, line.longest_us);
-    if (rates) out += fmt::format(" {:>9.0f} {:>6.1f}", line.in_rate, line.busy_percent);
+    if (rates) out += fmt::format(" {:>9.0f} {:>7.1f}", line.in_rate, line.busy_percent);
+    if (any_request) out += "  " + (line.request.empty() ? "-" : line.request);
     out += '\n';
+  }
+  return out;
+}
+
+std::string cut_lines(std::string_view text, std::size_t width) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    out.append(line.substr(0, width)).append(1, '\n');
   }
   return out;
 }

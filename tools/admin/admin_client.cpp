@@ -11,13 +11,33 @@ namespace troupe {
 
 namespace {
 
-std::string reason_in(const std::string& body) {
+/// What a refusal says.
+struct Reason {
+  std::string type;
+  std::string message;
+};
+
+Reason reason_in(const std::string& body) {
   rapidjson::Document document;
   document.Parse<rapidjson::kParseIterativeFlag>(body.c_str());
-  if (!document.IsObject() || !document.HasMember("error")) return body.substr(0, 200);
+  const Reason unknown{"", body.substr(0, 200)};
+  if (!document.IsObject() || !document.HasMember("error")) return unknown;
   const auto& error = document["error"];
-  if (!error.IsObject() || !error.HasMember("message") || !error["message"].IsString()) return body;
-  return error["message"].GetString();
+  if (!error.IsObject() || !error.HasMember("message") || !error["message"].IsString()) {
+    return unknown;
+  }
+  const bool typed = error.HasMember("type") && error["type"].IsString();
+  return {typed ? error["type"].GetString() : "", error["message"].GetString()};
+}
+
+Error refusal_of(const AdminTarget& target, int status, const std::string& body) {
+  const Reason reason = reason_in(body);
+  const bool of_admin = reason.type == "admin_error";
+  if (of_admin || (status != 404 && status != 405)) return {Code::kInvalid, reason.message};
+  return {Code::kInvalid,
+          "no admin port answers at " + target.url +
+              "; if it is a node's HTTP port, the admin port is another one: 8001, or what "
+              "node.admin_port (--admin-port) says; the node printed it when it started"};
 }
 
 }  // namespace
@@ -48,7 +68,7 @@ Result<std::string> admin_call(const AdminTarget& target, const std::string& met
                  "no node answers at " + target.url + " (" + result.error().message +
                      "); is it running, and is --url its admin port (node.admin_port)?"};
   }
-  if (status < 200 || status > 299) return Error{Code::kInvalid, reason_in(body)};
+  if (status < 200 || status > 299) return refusal_of(target, status, body);
   return body;
 }
 

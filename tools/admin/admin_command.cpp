@@ -1,7 +1,10 @@
 #include "tools/admin/admin_command.hpp"
 
+#include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -41,16 +44,37 @@ ActorSort sort_of(const std::string& name) {
 Result<std::vector<ActorLine>> sample(const AdminFlags& flags) {
   TROUPE_TRY_ASSIGN(const std::string body, admin_call(flags.target, "GET", "/admin/actors"));
   TROUPE_TRY_ASSIGN(auto actors, parse_actors(body));
-  if (!flags.kind.empty()) {
-    std::erase_if(actors, [&](const ActorLine& line) { return line.kind != flags.kind; });
-  }
-  return actors;
+  if (flags.kind.empty()) return actors;
+  return of_kind(std::move(actors), flags.kind);
+}
+
+/// As paths name it: logs write NODE.INCARNATION/ID#LIFE.
+std::string actor_name(std::string text) {
+  if (const auto slash = text.rfind('/'); slash != std::string::npos) text.erase(0, slash + 1);
+  std::replace(text.begin(), text.end(), '#', '-');
+  return text;
+}
+
+/// The width of the terminal; without one, lines are whole.
+std::size_t columns() {
+  winsize size{};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : std::string::npos;
 }
 
 int print_call(const AdminFlags& flags, const char* method, const std::string& path) {
   const auto body = admin_call(flags.target, method, path);
   if (!body.ok()) return cli::report(body.error());
   std::printf("%s\n", body->c_str());
+  return cli::kOk;
+}
+
+/// Asks for something; what the node says with --json, else `text`.
+int order(const AdminFlags& flags, const std::string& path, const char* text) {
+  if (flags.json) return print_call(flags, "POST", path);
+  const auto body = admin_call(flags.target, "POST", path);
+  if (!body.ok()) return cli::report(body.error());
+  std::printf("%s\n", text);
   return cli::kOk;
 }
 
@@ -90,10 +114,11 @@ int top(const AdminFlags& flags) {
     const double seconds = std::chrono::duration<double>(now - before_at).count();
     if (round > 0) add_rates(*actors, before, seconds);
     if (terminal) std::fputs("\x1b[H\x1b[2J", stdout);
-    std::printf("%zu actors at %s, every %.1f s; Ctrl-C ends\n", actors->size(),
-                flags.target.url.c_str(), flags.interval);
-    if (load) std::fputs(format_load(*load, load_before, seconds).c_str(), stdout);
-    std::fputs(format_actors(*actors, sort_of(flags.sort), count, round > 0).c_str(), stdout);
+    std::string text = fmt::format("{} actors at {}, every {:.1f} s; Ctrl-C ends\n", actors->size(),
+                                   flags.target.url, flags.interval);
+    if (load) text += format_load(*load, load_before, seconds);
+    text += format_actors(*actors, sort_of(flags.sort), count, round > 0);
+    std::fputs(cut_lines(text, columns()).c_str(), stdout);
     std::fflush(stdout);
     before = std::move(*actors);
     load_before = load;
@@ -110,6 +135,40 @@ void add_list_options(cli::Command& command, AdminFlags& flags) {
       .one_of({"busy", "mailbox", "in", "longest", "kind"});
   command.option("--kind", flags.kind, "Only actors of this kind");
   command.option("-n,--count", flags.count, "At most so many lines");
+}
+
+void add_questions(cli::Command& admin, const std::shared_ptr<AdminFlags>& flags) {
+  cli::Command show = admin.command("show", "One actor: counters, and what it says of itself");
+  show.option("ACTOR", flags->id,
+              "Its id or the beginning of it, a request's id, or a kind of which there is one")
+      .required();
+  show.flag("--json", flags->json, "As the node says it");
+  show.run([flags] {
+    return print_table(*flags, "/admin/actors/" + actor_name(flags->id), format_actor);
+  });
+
+  cli::Command nodes = admin.command("nodes", "This node, its peers, and those lost lately");
+  nodes.flag("--json", flags->json, "As the node says it");
+  nodes.run([flags] { return print_table(*flags, "/admin/nodes", format_nodes); });
+}
+
+void add_orders(cli::Command& admin, const std::shared_ptr<AdminFlags>& flags) {
+  cli::Command cancel = admin.command("cancel", "End a request; its client gets an error");
+  cancel.option("REQUEST", flags->id, "The id of its answer, its number, or the id of `ps`")
+      .required();
+  cancel.flag("--json", flags->json, "Print what the node says");
+  cancel.run([flags] {
+    return order(*flags, "/admin/requests/" + actor_name(flags->id) + "/cancel",
+                 "cancelling: the request ends, its client gets an error");
+  });
+
+  cli::Command drain =
+      admin.command("drain", "Refuse new requests, finish the running ones, end the node");
+  drain.flag("--json", flags->json, "Print what the node says");
+  drain.run([flags] {
+    return order(*flags, "/admin/drain",
+                 "draining: the node refuses new requests and ends with the running ones");
+  });
 }
 
 }  // namespace
@@ -133,24 +192,8 @@ void add_admin_command(cli::Command& program) {
   live.option("--rounds", flags->rounds, "End after so many samples (0: never)");
   live.run([flags] { return top(*flags); });
 
-  cli::Command show = admin.command("show", "One actor: counters, and what it says of itself");
-  show.option("ACTOR", flags->id, "Its id, or the beginning of it").required();
-  show.flag("--json", flags->json, "As the node says it");
-  show.run([flags] { return print_table(*flags, "/admin/actors/" + flags->id, format_actor); });
-
-  cli::Command nodes = admin.command("nodes", "This node, its peers, and those lost lately");
-  nodes.flag("--json", flags->json, "As the node says it");
-  nodes.run([flags] { return print_table(*flags, "/admin/nodes", format_nodes); });
-
-  cli::Command cancel = admin.command("cancel", "End a request; its client gets an error");
-  cancel.option("REQUEST", flags->id, "The id of its answer, its number, or the id of `ps`")
-      .required();
-  cancel.run(
-      [flags] { return print_call(*flags, "POST", "/admin/requests/" + flags->id + "/cancel"); });
-
-  admin.command("drain", "Refuse new requests, finish the running ones, end the node").run([flags] {
-    return print_call(*flags, "POST", "/admin/drain");
-  });
+  add_questions(admin, flags);
+  add_orders(admin, flags);
 }
 
 }  // namespace troupe

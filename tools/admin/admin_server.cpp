@@ -3,9 +3,9 @@
 #include <openssl/crypto.h>
 
 #include <algorithm>
-#include <charconv>
 #include <future>
 
+#include "actors/gateway/answer_id.hpp"
 #include "actors/gateway/gateway_messages.hpp"
 #include "runtime/recipe/text/api_error.hpp"
 #include "runtime/recipe/text/json_writer.hpp"
@@ -50,27 +50,13 @@ std::string hex_id(const ActorRef& ref) {
 constexpr const char* kCancelling = R"({"status":"cancelling"})";
 constexpr const char* kByOperator = "by an operator";
 
-/// From a number, or the id that clients see: its protocol's prefix and 16 hexadecimal digits.
-std::optional<RequestId> request_id_of(std::string_view text) {
-  bool hex = false;
-  for (const std::string_view prefix : {"chatcmpl-", "resp_", "msg_"}) {
-    if (hex || !text.starts_with(prefix)) continue;
-    hex = true;
-    text.remove_prefix(prefix.size());
-  }
-  std::uint64_t id = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, problem] = std::from_chars(text.data(), last, id, hex ? 16 : 10);
-  if (problem != std::errc() || end != last) return std::nullopt;
-  return RequestId(id);
-}
-
 void write_actor(JsonWriter& json, const ActorSnapshot& actor) {
   json.open_object();
   json.key("id").text(hex_id(actor.ref));
   json.key("kind").text(actor.kind);
   json.key("phase").text(actor.phase);
   json.key("parent").text(actor.parent ? hex_id(actor.parent) : "");
+  json.key("request").text(to_string(actor.subject));
   json.key("mailbox").number(actor.mailbox);
   json.key("in").number(actor.in);
   json.key("out").number(actor.out);
@@ -78,6 +64,20 @@ void write_actor(JsonWriter& json, const ActorSnapshot& actor) {
   json.key("busy_ms").real(actor.busy.milliseconds());
   json.key("longest_us").real(static_cast<double>(actor.longest.value) / 1000);
   json.close_object();
+}
+
+/// By the beginning of an id, by a kind, or by the id that a request's client sees: the first of
+/// these that finds any.
+std::vector<ActorSnapshot> find_actors(const std::vector<ActorSnapshot>& all,
+                                       const std::string& name) {
+  std::vector<ActorSnapshot> by_id, by_kind, by_request;
+  for (const auto& actor : all) {
+    if (hex_id(actor.ref).starts_with(name)) by_id.push_back(actor);
+    if (actor.kind == name) by_kind.push_back(actor);
+    const auto id = actor.subject.number == 0 ? std::nullopt : request_of(name);
+    if (id && id->value == actor.subject.number) by_request.push_back(actor);
+  }
+  return !by_id.empty() ? by_id : !by_kind.empty() ? by_kind : by_request;
 }
 
 }  // namespace
@@ -193,17 +193,17 @@ std::string AdminServer::nodes_body() const {
 }
 
 void AdminServer::show(http::SessionId session, const std::string& id) {
-  std::vector<ActorSnapshot> found;
-  for (const auto& actor : system_.list()) {
-    if (hex_id(actor.ref).starts_with(id)) found.push_back(actor);
-  }
+  const auto found = find_actors(system_.list(), id);
   if (found.empty() || id.empty()) {
-    return server_->respond(session, error_answer(404, "not_found", "no actor has the id " + id));
+    return server_->respond(
+        session, error_answer(404, "not_found",
+                              "no actor has the id or kind " + id + ", and no request that id"));
   }
   if (found.size() > 1) {
-    return server_->respond(
-        session, error_answer(400, "ambiguous",
-                              std::to_string(found.size()) + " actors' ids begin with " + id));
+    return server_->respond(session,
+                            error_answer(400, "ambiguous",
+                                         std::to_string(found.size()) + " actors are called " + id +
+                                             "; name one by its id (troupe admin ps)"));
   }
   const ActorSnapshot actor = found.front();
   ask(session, [this, session, actor] {
@@ -234,7 +234,7 @@ void AdminServer::cancel(http::SessionId session, const std::string& text) {
     }
     if (std::string_view(actor.kind) == "gateway") gateway = actor.ref;
   }
-  const auto id = request_id_of(text);
+  const auto id = request_of(text);
   if (!id) {
     return server_->respond(
         session,

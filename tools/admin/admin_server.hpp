@@ -1,7 +1,9 @@
 // The admin port of a node: what runs here, and the few things that an operator may do to it.
 //
 //   GET  /admin/actors            every actor's counters; nobody is asked, a stuck one shows too
-//   GET  /admin/actors/ID         one actor: counters and what it says of itself (waits up to 1 s)
+//   GET  /admin/actors/ID         one actor: counters and what it says of itself (waits up to 1 s).
+//                                 ID: the beginning of its id, its kind if it is the only one, or
+//                                 its request's id as below
 //   GET  /admin/nodes             this node and the nodes it is linked with
 //   POST /admin/requests/ID/cancel  202: it ends; 404: nothing of that name is under way. ID: its
 //                                 chatcmpl-, resp_ or msg_ id, its number, or its actor's id

@@ -9,7 +9,6 @@ namespace troupe {
 
 std::optional<DeviceLoad> parse_load(std::string_view metrics) {
   DeviceLoad load;
-  double idle_ranks = 0;
   while (!metrics.empty()) {
     const std::string line(metrics.substr(0, metrics.find('\n')));
     metrics.remove_prefix(std::min(line.size() + 1, metrics.size()));
@@ -24,9 +23,8 @@ std::optional<DeviceLoad> parse_load(std::string_view metrics) {
       load.waiting += value;
     } else if (name == "vllm:kv_cache_usage_perc") {
       load.kv_used += value;
-    } else if (name == "troupe_device_bubble_ratio") {
-      load.idle += value;
-      ++idle_ranks;
+    } else if (name == "troupe_device_busy_seconds_total") {
+      load.busy_seconds += value;
     } else if (name == "vllm:prompt_tokens_total") {
       load.prompt_tokens += value;
     } else if (name == "vllm:generation_tokens_total") {
@@ -35,18 +33,18 @@ std::optional<DeviceLoad> parse_load(std::string_view metrics) {
   }
   if (load.ranks == 0) return std::nullopt;
   load.kv_used /= load.ranks;
-  if (idle_ranks > 0) load.idle /= idle_ranks;
   return load;
 }
 
 std::string format_load(const DeviceLoad& now, const std::optional<DeviceLoad>& before,
                         double seconds) {
-  std::string out = fmt::format(
-      "ranks {:.0f} | running {:.0f}, waiting {:.0f} | KV {:.1f}% | device idle {:.0f}% between "
-      "steps",
-      now.ranks, now.running, now.waiting, now.kv_used * 100, now.idle * 100);
+  std::string out = fmt::format("ranks {:.0f} | running {:.0f}, waiting {:.0f} | KV {:.1f}%",
+                                now.ranks, now.running, now.waiting, now.kv_used * 100);
   if (before && seconds > 0) {
-    out += fmt::format(" | prompt tokens/s {:.0f}, generated tokens/s {:.0f}",
+    // A step counts when it ends, so that one longer than the interval shows as more than its due.
+    const double busy = (now.busy_seconds - before->busy_seconds) / (seconds * now.ranks);
+    out += fmt::format(" | device busy {:.0f}% | prompt tokens/s {:.0f}, generated tokens/s {:.0f}",
+                       std::clamp(busy, 0.0, 1.0) * 100,
                        (now.prompt_tokens - before->prompt_tokens) / seconds,
                        (now.generated_tokens - before->generated_tokens) / seconds);
   }

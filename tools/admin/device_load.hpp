@@ -12,14 +12,16 @@ struct DeviceLoad {
   double ranks = 0;
   double running = 0, waiting = 0;  ///< requests
   double kv_used = 0;               ///< share of the blocks, 0 to 1
-  double idle = 0;                  ///< share of the device's time between two steps, 0 to 1
-  double prompt_tokens = 0, generated_tokens = 0;  ///< since the node began
+  // Since the node began:
+  double busy_seconds = 0;  ///< that devices ran steps
+  double prompt_tokens = 0, generated_tokens = 0;
 };
 
 /// Nothing if the node has no rank.
 std::optional<DeviceLoad> parse_load(std::string_view metrics);
 
-/// One line; with rates if there is an earlier sample, taken `seconds` before.
+/// One line; with rates and how busy the devices were if there is an earlier sample, taken
+/// `seconds` before.
 std::string format_load(const DeviceLoad& now, const std::optional<DeviceLoad>& before,
                         double seconds);
 

@@ -13,7 +13,8 @@ int report(const Error& error) {
     std::fprintf(stderr, "troupe: %.*s\n", static_cast<int>(line.size()), line.data());
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
   }
-  return error.code == Code::kInvalid ? kUsage : kFailure;
+  const bool wrong_input = error.code == Code::kInvalid || error.code == Code::kNotFound;
+  return wrong_input ? kUsage : kFailure;
 }
 
 }  // namespace troupe::cli

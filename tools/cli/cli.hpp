@@ -14,8 +14,8 @@ constexpr int kOk = 0;
 constexpr int kFailure = 1;  ///< the work failed
 constexpr int kUsage = 2;    ///< the command line, the environment or a file must be changed
 
-/// Prints "troupe: MESSAGE" to stderr, each line with the prefix; kUsage for Code::kInvalid, else
-/// kFailure.
+/// Prints "troupe: MESSAGE" to stderr, each line with the prefix; kUsage for Code::kInvalid and for
+/// what was named but is not there (Code::kNotFound), else kFailure.
 int report(const Error& error);
 
 }  // namespace troupe::cli

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 
 #include "tools/cli/cli.hpp"
+#include "tools/cli/foreign_flags.hpp"
 #include "tools/config/nearest.hpp"
 #include "tools/config/scalar.hpp"
 
@@ -33,6 +35,13 @@ std::vector<std::string> flag_names(const CLI::App& app) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   return names;
+}
+
+/// Whether the command takes words that are no flags.
+bool takes_words(const CLI::App& command) {
+  const auto options = command.get_options();
+  return std::any_of(options.begin(), options.end(),
+                     [](const CLI::Option* option) { return option->get_positional(); });
 }
 
 // The innermost subcommand that was recognised, and the first word that it does not know.
@@ -65,11 +74,39 @@ Stop find_stop(const CLI::App& app, int argc, const char* const* argv) {
     } else if (const CLI::App* next = subcommand(*stop.command, name)) {
       stop.command = next;
       stop.path += " " + name;
-    } else if (!stop.command->get_subcommands({}).empty()) {
-      stop.word = name;
+    } else if (!takes_words(*stop.command)) {
+      stop.word = argument;
     }
   }
   return stop;
+}
+
+std::string near_name(const std::string& word, const std::vector<std::string>& known) {
+  const auto near = config::nearest(word, known);
+  const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
+  const std::size_t allowed = config::typo_distance(std::string_view(word).substr(dashes));
+  if (!near || config::edit_distance(word, *near) > allowed) return "";
+  return "; the nearest is " + *near;
+}
+
+std::string about_flag(const Stop& stop) {
+  std::string message = "unknown flag " + config::in_quotes(stop.word);
+  if (const ForeignFlag* foreign = find_foreign_flag(stop.word)) {
+    if (foreign->ours.empty()) return message.append("; not there: ").append(foreign->because);
+    if (find_option(stop.command, std::string(foreign->ours)) != nullptr) {
+      return message.append("; here it is ").append(foreign->ours);
+    }
+  }
+  return message + near_name(stop.word, flag_names(*stop.command));
+}
+
+/// `node smollm2`: what such a word usually is.
+std::string about_word(const Stop& stop) {
+  const bool is_file = stop.word.ends_with(".yaml") || stop.word.ends_with(".yml");
+  const std::string flag = is_file ? "--config" : "--model";
+  std::string message = "unexpected word " + config::in_quotes(stop.word);
+  if (find_option(stop.command, flag) == nullptr) return message;
+  return message + "; did you mean " + flag + " " + stop.word + "?";
 }
 
 std::string explain(const CLI::App& app, const CLI::ParseError& failure, int argc,
@@ -77,12 +114,11 @@ std::string explain(const CLI::App& app, const CLI::ParseError& failure, int arg
   const Stop stop = find_stop(app, argc, argv);
   const std::string help = "\n(" + stop.path + " --help lists what there is)";
   if (stop.word.empty()) return failure.what() + help;
-  const bool is_flag = stop.word.starts_with("-");
-  const auto known = is_flag ? flag_names(*stop.command) : subcommand_names(*stop.command);
-  std::string message = is_flag ? "unknown flag " : "unknown subcommand ";
-  message += config::in_quotes(stop.word);
-  if (const auto near = config::nearest(stop.word, known)) message += "; the nearest is " + *near;
-  return message + help;
+  if (stop.word.starts_with("-")) return about_flag(stop) + help;
+  const auto commands = subcommand_names(*stop.command);
+  if (commands.empty()) return about_word(stop) + help;
+  return "unknown subcommand " + config::in_quotes(stop.word) + near_name(stop.word, commands) +
+         help;
 }
 
 }  // namespace
@@ -92,8 +128,14 @@ Option& Option::one_of(std::vector<std::string> words) {
   return *this;
 }
 Option& Option::between(double least, double most) {
-  // CLI11 would print the range as a part of the type, in the digits of a double.
-  option_->check(CLI::Range(least, most).description(""));
+  // CLI11's own range prints its limits in the digits of a double.
+  const auto check = [least, most](const std::string& text) {
+    const auto number = config::parse_real(text);
+    if (number.ok() && *number >= least && *number <= most) return std::string();
+    return fmt::format("expected a number from {} to {}, found {}", least, most,
+                       config::in_quotes(text));
+  };
+  option_->check(check, "");
   option_->description(option_->get_description() + fmt::format(" ({} to {})", least, most));
   return *this;
 }
@@ -176,12 +218,16 @@ Program::Program(const std::string& name, const std::string& about)
 
 Program::~Program() = default;
 
+void Program::version(const std::string& text) {
+  app_->set_version_flag("--version", text);
+}
+
 Result<int> Program::run(int argc, const char* const* argv) {
   exit_code_ = kOk;
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& failure) {
-    if (failure.get_exit_code() == 0) return app_->exit(failure);  // --help
+    if (failure.get_exit_code() == 0) return app_->exit(failure);  // --help, --version
     return Error{Code::kInvalid, explain(*app_, failure, argc, argv)};
   }
   return exit_code_;

@@ -88,8 +88,10 @@ class Program {
   ~Program();
 
   Command& root() { return *root_; }
+  /// What --version prints.
+  void version(const std::string& text);
   /// Parses the line and runs the command that it names; --help prints. The error says why the line
-  /// was refused: the unknown word, the nearest subcommand or flag, and where help is.
+  /// was refused: the unknown word, what it probably should be, and where help is.
   Result<int> run(int argc, const char* const* argv);
 
  private:

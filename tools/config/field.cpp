@@ -52,7 +52,7 @@ std::string kind_name(const Target& target) {
     std::string operator()(double*) const { return "a number"; }
     std::string operator()(std::string*) const { return "a string"; }
     std::string operator()(Duration*) const { return "a duration with its unit (250ms, 10s, 5m)"; }
-    std::string operator()(Bytes*) const { return "a size (16KiB, 32MiB, 1GiB)"; }
+    std::string operator()(Bytes*) const { return "a size " + size_units(); }
     std::string operator()(std::vector<std::string>*) const { return "a list of strings"; }
     std::string operator()(const Choice& choice) const {
       return "one of " + joined(choice.names, ", ");

@@ -1,5 +1,6 @@
 // Rules between the keys of a node.
 #include <algorithm>
+#include <utility>
 
 #include "runtime/cluster/address.hpp"
 #include "tools/config/node_schema.hpp"
@@ -11,6 +12,20 @@ namespace {
 
 Error refused(std::string message) {
   return {Code::kInvalid, std::move(message)};
+}
+
+/// A gateway and ranks find each other: in this node, or over a link.
+Status check_roles(const NodeSection& node) {
+  if (!node.join.empty() || !node.cluster_listen.empty()) return ok_status();
+  for (const auto& [role, missing] :
+       {std::pair("gateway", "a node without a gateway serves nobody alone"),
+        std::pair("rank", "a gateway without a rank serves nothing alone")}) {
+    if (std::find(node.roles.begin(), node.roles.end(), role) != node.roles.end()) continue;
+    return refused("node.roles: " + std::string(missing) +
+                   "; set node.join (--join HOST:PORT) or node.cluster_listen (--cluster-listen "
+                   "HOST:PORT)");
+  }
+  return ok_status();
 }
 
 Status check_cluster_addresses(const NodeSection& node) {
@@ -33,13 +48,7 @@ Status check_node_config(const NodeConfig& config) {
                    std::to_string(node.port) + "; 0 turns the admin port off");
   }
   TROUPE_TRY(check_cluster_addresses(node));
-  const bool with_gateway =
-      std::find(node.roles.begin(), node.roles.end(), "gateway") != node.roles.end();
-  if (!with_gateway && node.join.empty() && node.cluster_listen.empty()) {
-    return refused(
-        "node.roles: a node without a gateway serves nobody alone; set node.join (--join "
-        "HOST:PORT) or node.cluster_listen");
-  }
+  TROUPE_TRY(check_roles(node));
   const EngineSection& engine = config.engine;
   if (engine.max_num_batched_tokens < engine.max_num_seqs) {
     return refused("engine.max_num_batched_tokens: expected at least engine.max_num_seqs (" +

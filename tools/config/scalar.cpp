@@ -106,7 +106,13 @@ Result<Bytes> parse_bytes(std::string_view text) {
   if (value && *value >= 0 && static_cast<double>(*value) <= kLargestAmount) {
     return Bytes(static_cast<std::uint64_t>(*value));
   }
-  return expected("a size such as 16KiB, 32MiB or 1GiB", text);
+  return expected("a size " + size_units(), text);
+}
+
+std::string size_units() {
+  std::string units;
+  for (const UnitSize& unit : kSizes) units.append(units.empty() ? "" : ", ").append(unit.name);
+  return "such as 32MiB (units: " + units + ")";
 }
 
 std::string format(Duration duration) {

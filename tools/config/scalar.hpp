@@ -27,6 +27,9 @@ Result<Duration> parse_duration(std::string_view text);
 /// At most 2^62 bytes.
 Result<Bytes> parse_bytes(std::string_view text);
 
+/// "such as 32MiB (units: ...)", for messages and help.
+std::string size_units();
+
 /// The shortest spelling that parses back to the same value: 250ms, 1GiB.
 std::string format(Duration duration);
 std::string format(Bytes bytes);

@@ -48,6 +48,9 @@ struct KnownModel {
   std::string_view note = {};  ///< what a user must know about the file, if anything
   std::optional<RenamedToken> renamed = std::nullopt;
   std::optional<PackSource> pack = std::nullopt;
+
+  /// Not a tokenizer alone.
+  bool has_weights() const { return file.ends_with(".gguf"); }
 };
 
 std::span<const KnownModel> known_models();

@@ -16,6 +16,7 @@
 #include "runtime/recipe/tokenizer/bpe_tokenizer.hpp"
 #include "runtime/recipe/tokenizer/byte_tokenizer.hpp"
 #include "runtime/recipe/tokenizer/hf_tokenizer_file.hpp"
+#include "tools/model/catalogue.hpp"
 #include "tools/model/store.hpp"
 #include "tools/node/simulated_cost.hpp"
 
@@ -139,7 +140,7 @@ Result<Engines> simulated_engines(const config::NodeConfig& config, bool with_ra
   for (std::int64_t i = 0; with_ranks && i < config.engine.ranks; ++i) {
     SimulatedModelOptions options;
     options.seed = static_cast<std::uint64_t>(i) + 1;
-    auto cost = std::make_shared<CostModel>(cost_model_of(config.simulated));
+    auto cost = std::make_shared<CostModel>(cost_model_of(config.simulated, "the configuration"));
     options.step_cost = [cost](const StepPlan& plan) { return cost->step(plan); };
     TROUPE_TRY(add_rank(engines, config, name,
                         std::make_unique<ModelledDevice>(
@@ -154,8 +155,33 @@ struct LoadedModel {
   ServedModel served;
 };
 
+Status check_has_weights(const std::string& wanted) {
+  const auto known = find_known_model(wanted);
+  if (!known.ok() || known->has_weights()) return ok_status();
+  return Error{Code::kInvalid, "model.path: " + wanted +
+                                   " is a tokenizer without weights, for `troupe recipe "
+                                   "--model " +
+                                   wanted +
+                                   "` and for scripts (--device scripted --script-recipe " +
+                                   wanted + "); choose a model with --model (troupe model list)"};
+}
+
+/// What clients may use of the model's context.
+Result<std::uint32_t> context_of(const config::NodeConfig& config, const LoadedModel& loaded) {
+  const std::int64_t asked = config.model.max_model_len;
+  if (asked == 0) return loaded.config.context;
+  if (asked > loaded.config.context) {
+    return Error{Code::kInvalid, "model.max_model_len (--max-model-len): expected at most " +
+                                     std::to_string(loaded.config.context) + ", the context of " +
+                                     loaded.file->path() + ", found " + std::to_string(asked) +
+                                     "; 0 takes the model's own"};
+  }
+  return static_cast<std::uint32_t>(asked);
+}
+
 Result<LoadedModel> load_model_file(const config::NodeConfig& config) {
   const std::string wanted = config.model.path.empty() ? "smollm2" : config.model.path;
+  TROUPE_TRY(check_has_weights(wanted));
   TROUPE_TRY_ASSIGN(const std::string path, model_path(wanted));
   LoadedModel loaded;
   auto file = GgufFile::open(path);
@@ -181,11 +207,7 @@ Result<LoadedModel> load_model_file(const config::NodeConfig& config) {
   if (loaded.served.name.empty()) {
     loaded.served.name = path == wanted ? std::filesystem::path(path).stem().string() : wanted;
   }
-  loaded.served.context = loaded.config.context;
-  if (config.model.max_model_len > 0) {
-    loaded.served.context =
-        std::min(loaded.served.context, static_cast<std::uint32_t>(config.model.max_model_len));
-  }
+  TROUPE_TRY_ASSIGN(loaded.served.context, context_of(config, loaded));
   return loaded;
 }
 
@@ -217,8 +239,9 @@ Result<Engines> cpu_engines(const config::NodeConfig& config, bool with_ranks) {
   engines.models.push_back(loaded.served);
   engines.fingerprint = fingerprint_of(*loaded.file);
   engines.kv_layout = kv_layout_of(loaded.config);
-  engines.about = loaded.served.name + " (" + loaded.file->path() + ") on the CPU";
+  engines.about = loaded.served.name;
   if (!with_ranks) return engines;
+  engines.about += " (" + loaded.file->path() + ") on the CPU";
   TROUPE_TRY(check_memory(loaded, config, blocks * block_bytes));
   DeviceInfo info;
   info.kind = "cpu";

@@ -1,5 +1,6 @@
 #include "tools/node/node_command.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -49,8 +50,19 @@ const char* level_name(config::LogLevel level) {
   return "info";
 }
 
+/// "serves smollm2", or for a gateway alone where its ranks come from.
+std::string purpose(const ServingNode& node, const config::NodeConfig& config) {
+  const auto& roles = config.node.roles;
+  if (std::find(roles.begin(), roles.end(), "rank") != roles.end()) return "serves " + node.about();
+  std::string text = "gateway for " + node.about() + ": ";
+  if (node.cluster_port() == 0) return text + "asks the node at " + config.node.join + " for ranks";
+  const std::string& listen = config.node.cluster_listen;
+  return text + "waits for ranks at " + listen.substr(0, listen.rfind(':') + 1) +
+         std::to_string(node.cluster_port());
+}
+
 void greet(const ServingNode& node, const config::NodeConfig& config) {
-  std::printf("troupe %s serves %s\n", TROUPE_VERSION, node.about().c_str());
+  std::printf("troupe %s %s\n", TROUPE_VERSION, purpose(node, config).c_str());
   if (node.port() != 0) {
     std::printf("  http://%s:%u/v1/chat/completions\n", config.node.host.c_str(), node.port());
   }

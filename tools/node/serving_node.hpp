@@ -30,6 +30,8 @@ class ServingNode {
 
   std::uint16_t port() const;  ///< 0 without a gateway
   std::uint16_t admin_port() const { return admin_ ? admin_->port() : std::uint16_t{0}; }
+  /// Where nodes may join; 0: nowhere.
+  std::uint16_t cluster_port() const { return link_ ? link_->port() : std::uint16_t{0}; }
   const std::string& about() const { return engines_.about; }
   /// False: the root actor has ended by itself, by a drain or because a child crashed again and
   /// again.

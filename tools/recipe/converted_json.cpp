@@ -89,13 +89,31 @@ void write_optional(JsonWriter& json, std::string_view key, const std::optional<
   }
 }
 
+/// What the reference's requests do not have, so that its vectors do not expect it.
+void write_extensions(JsonWriter& json, const Sampling& sampling) {
+  if (sampling.top_k) write_optional(json, "top_k", sampling.top_k);
+  if (sampling.min_p) write_optional(json, "min_p", sampling.min_p);
+  if (sampling.logit_bias.empty()) return;
+  json.key("logit_bias").open_object();
+  for (const auto& [token, bias] : sampling.logit_bias) {
+    json.key(std::to_string(token.value)).real(static_cast<double>(bias));
+  }
+  json.close_object();
+}
+
 void write_sampling(JsonWriter& json, const Sampling& sampling) {
   write_optional(json, "max_tokens", sampling.tokens_max);
   write_optional(json, "temperature", sampling.temperature);
   write_optional(json, "top_p", sampling.top_p);
   json.key("logprobs").boolean(sampling.logprobs);
   write_optional(json, "top_logprobs", sampling.top_logprobs);
-  write_optional(json, "seed", sampling.seed);
+  json.key("seed");
+  if (sampling.seed) {
+    json.number(static_cast<std::int64_t>(*sampling.seed));  // as it came: [-2^63, 2^63)
+  } else {
+    json.null();
+  }
+  write_extensions(json, sampling);
   json.key("output_constraint");
   if (!sampling.constraint) {
     json.null();

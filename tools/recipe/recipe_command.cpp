@@ -1,5 +1,7 @@
 #include "tools/recipe/recipe_command.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <functional>
@@ -26,6 +28,7 @@ struct Options {
   std::string protocol = "chat";
   std::uint32_t threads = 1;
   std::uint64_t shown = 10;
+  bool text = false;
   std::vector<std::string> files;
 };
 
@@ -57,9 +60,15 @@ Status for_each_vector(const Options& options, const std::function<Status(const 
   const auto protocol = find_protocol(options.protocol);
   for (const std::string& path : files) {
     TROUPE_TRY_ASSIGN(const std::string text, read_input(path));
-    auto vectors = read_vectors(text, protocol.value_or(recipe::Protocol::kChat));
-    if (!vectors.ok()) return Error{vectors.error().code, path + ": " + vectors.error().message};
-    for (const Vector& vector : *vectors) TROUPE_TRY(each(vector));
+    const std::string name = path == "-" ? "stdin" : path;
+    TROUPE_TRY_ASSIGN(const auto vectors,
+                      read_vectors(text, protocol.value_or(recipe::Protocol::kChat), name));
+    for (const Vector& vector : vectors) {
+      const Status status = each(vector);
+      if (!status.ok()) {
+        return Error{status.error().code, vector.place() + ": " + status.error().message};
+      }
+    }
   }
   return ok_status();
 }
@@ -101,18 +110,77 @@ void print_result(const Vector& vector, const VectorResult& result,
   std::cout << line << "}}\n";
 }
 
-int exit_code_of(const Status& status) {
+/// A subcommand that shows what comes of vectors of some kinds.
+struct Show {
+  const char* command;
+  const char* about;
+  std::vector<VectorKind> kinds;
+  std::vector<std::string_view> names;  ///< of a result's members
+  bool with_ids = false;
+  /// With --text; null if there is no such form.
+  Result<std::string> (*text)(const Vector&, RecipeLab&) = nullptr;
+};
+
+std::string words(const std::vector<VectorKind>& kinds) {
+  std::string all;
+  for (const VectorKind kind : kinds) all.append(all.empty() ? "" : ", ").append(to_string(kind));
+  return all;
+}
+
+Status show(const Show& how, const Options& options, const Vector& vector, RecipeLab& lab) {
+  if (std::find(how.kinds.begin(), how.kinds.end(), vector.kind()) == how.kinds.end()) {
+    const std::string found = vector.is_plain()
+                                  ? "a request"
+                                  : "a vector of kind " + std::string(to_string(vector.kind()));
+    return Error{Code::kInvalid, "recipe " + std::string(how.command) + " shows vectors of kind " +
+                                     words(how.kinds) + ", found " + found};
+  }
+  if (options.text) {
+    TROUPE_TRY_ASSIGN(const std::string text, how.text(vector, lab));
+    std::cout << text;
+    return ok_status();
+  }
+  TROUPE_TRY_ASSIGN(const VectorResult result, run_vector(vector, lab, how.with_ids));
+  print_result(vector, result, how.names);
+  return ok_status();
+}
+
+int show_all(const Show& how, const Options& options) {
+  auto lab = open_lab(options);
+  if (!lab.ok()) return cli::report(lab.error());
+  const Status status = for_each_vector(
+      options, [&](const Vector& vector) { return show(how, options, vector, *lab); });
   return status.ok() ? cli::kOk : cli::report(status.error());
 }
 
-Status print_results(const Options& options, const std::vector<std::string_view>& names,
-                     bool with_ids) {
-  TROUPE_TRY_ASSIGN(RecipeLab lab, open_lab(options));
-  return for_each_vector(options, [&](const Vector& vector) -> Status {
-    TROUPE_TRY_ASSIGN(const VectorResult result, run_vector(vector, lab, with_ids));
-    print_result(vector, result, names);
-    return ok_status();
-  });
+/// A prompt has no line end of its own.
+Result<std::string> prompt_line(const Vector& vector, RecipeLab& lab) {
+  TROUPE_TRY_ASSIGN(std::string text, prompt_text(vector, lab, isatty(STDOUT_FILENO) != 0));
+  return text + "\n";
+}
+
+const std::vector<Show>& shows() {
+  using enum VectorKind;
+  static const std::vector<Show> all{
+      {"encode",
+       "Token ids of requests",
+       {kEncode, kError, kTokenize},
+       {"token_ids", "plain_ids", "full_vocab_ids"},
+       true},
+      {"render",
+       "Prompts of requests, and what in them is special",
+       {kEncode, kError},
+       {"prompt", "special_ranges_bytes", "image_sources", "converted"},
+       false,
+       prompt_line},
+      {"parse",
+       "Events of streams of chunks",
+       {kStream},
+       {"steps", "finished", "error", "done_data", "response"},
+       false,
+       events_text},
+  };
+  return all;
 }
 
 int check(const Options& options) {
@@ -155,19 +223,13 @@ void add_recipe_command(cli::Command& program) {
   recipe.require_command();
   const auto options = std::make_shared<Options>();
 
-  add(recipe, "encode", "Token ids of requests", *options).run([options] {
-    return exit_code_of(
-        print_results(*options, {"token_ids", "plain_ids", "full_vocab_ids"}, true));
-  });
-  add(recipe, "render", "Prompts of requests, and what in them is special", *options)
-      .run([options] {
-        return exit_code_of(print_results(
-            *options, {"prompt", "special_ranges_bytes", "image_sources", "converted"}, false));
-      });
-  add(recipe, "parse", "Events of streams of chunks", *options).run([options] {
-    return exit_code_of(
-        print_results(*options, {"steps", "finished", "error", "done_data", "response"}, false));
-  });
+  for (const Show& how : shows()) {
+    cli::Command command = add(recipe, how.command, how.about, *options);
+    if (how.text != nullptr) {
+      command.flag("--text", options->text, "as it is, instead of JSON: the prompt, the events");
+    }
+    command.run([options, &how] { return show_all(how, *options); });
+  }
   cli::Command check_command = add(recipe, "check", "Vectors: passed or failed, and why", *options);
   check_command.option("--show", options->shown, "differences to print").show_default();
   check_command.run([options] { return check(*options); });

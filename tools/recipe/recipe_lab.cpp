@@ -1,5 +1,6 @@
 #include "tools/recipe/recipe_lab.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -34,6 +35,12 @@ const Row* find_row(std::string_view model) {
   return nullptr;
 }
 
+std::string known_names() {
+  std::string names;
+  for (const Row& row : kRows) names.append(names.empty() ? "" : ", ").append(row.model);
+  return names;
+}
+
 Result<std::shared_ptr<const Tokenizer>> load_tokenizer(const std::string& path) {
   if (!path.ends_with(".gguf")) return load_tokenizer_file(path);
   TROUPE_TRY_ASSIGN(const auto file, GgufFile::open(path));
@@ -49,10 +56,8 @@ Result<RecipeLab> RecipeLab::open(LabOptions options) {
   if (model.empty()) return lab;
   const Row* row = find_row(model);
   if (row == nullptr) {
-    std::string known;
-    for (const Row& each : kRows) known.append(known.empty() ? "" : ", ").append(each.model);
     return Error{Code::kInvalid,
-                 "--model '" + excerpt(model, 40) + "' is not known; known are " + known};
+                 "--model '" + excerpt(model, 40) + "' is not known; known are " + known_names()};
   }
   lab.version_ = row->version;
   return lab;
@@ -114,6 +119,9 @@ Result<RecipeLab::TokenizerPtr> RecipeLab::tokenizer(ModelVersion version) {
 Result<recipe::ConversionOptions> RecipeLab::conversion_options(std::string_view request_model) {
   recipe::ConversionOptions options;
   options.compat = options_.compat;
+  if (options_.compat == recipe::Compat::kDefault) {
+    for (const Row& row : kRows) options.models[std::string(row.model)] = row.version;
+  }
   if (!options_.model.empty()) options.models[std::string(request_model)] = version_;
   for (const auto& [version, slot] : {std::pair(ModelVersion::kDeepseekV4, &options.pack_v4),
                                       std::pair(ModelVersion::kDeepseekV41, &options.pack_v41)}) {
@@ -123,6 +131,14 @@ Result<recipe::ConversionOptions> RecipeLab::conversion_options(std::string_view
     if (!loaded.ok() && loaded.error().code != Code::kNotFound) return loaded.error();
   }
   return options;
+}
+
+void RecipeLab::explain(recipe::RequestError& refused) const {
+  if (refused.code != "model_not_found") return;
+  const std::size_t sentence = refused.message.find(" GET /v1/models");
+  refused.message.erase(std::min(sentence, refused.message.size()));
+  refused.message += " Known are DeepSeek-V4-Pro, DeepSeek-V4.1-Flash, " + known_names() +
+                     "; --model says how any other is encoded.";
 }
 
 }  // namespace troupe

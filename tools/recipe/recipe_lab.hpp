@@ -46,9 +46,12 @@ class RecipeLab {
   /// Null for a version that has none.
   Result<PackPtr> pack(recipe::ModelVersion version);
 
-  /// How to convert a request of this model name. Packs that are not there are left out: most
-  /// requests convert without.
+  /// How to convert a request of this model name: besides the library's names, those of --model are
+  /// known, but to Compat::kDeepseek. Packs that are not there are left out: most requests convert
+  /// without.
   Result<recipe::ConversionOptions> conversion_options(std::string_view request_model);
+  /// An unknown model's refusal: here there is no server to ask for its models.
+  void explain(recipe::RequestError& refused) const;
   const LabOptions& options() const { return options_; }
 
  private:

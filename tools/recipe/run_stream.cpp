@@ -1,6 +1,7 @@
 // Stream vectors: an engine's chunks through the stream processor, once for events and once for the
 // body (recipe SPEC section 8).
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include "runtime/recipe/request/request.hpp"
@@ -13,24 +14,22 @@ namespace {
 using Index = JsonTape::Index;
 using recipe::Chunk;
 
-/// The events of one step, as a JSON list.
+struct SentEvent {
+  std::string name;  // "" in Chat Completions
+  std::string json;
+};
+using SentEvents = std::vector<SentEvent>;
+
+/// Collects the events of one step.
 class StepEvents final : public recipe::EventSink {
  public:
   void event(std::string_view name, std::string_view json) override {
-    if (events_.size() > 1) events_ += ", ";
-    events_ += "{";
-    if (!name.empty()) {
-      events_ += "\"event\": ";
-      append_json_string(events_, name);
-      events_ += ", ";
-    }
-    events_.append("\"data\": ").append(json).append("}");
+    events_.push_back({std::string(name), std::string(json)});
   }
-
-  std::string take() { return std::exchange(events_, "[") + "]"; }
+  SentEvents take() { return std::exchange(events_, {}); }
 
  private:
-  std::string events_ = "[";
+  SentEvents events_;
 };
 
 /// Reads the chunks of a vector: {"ready": {...}}, {"tokens": [ids], "logprobs": ...},
@@ -144,36 +143,67 @@ Result<RecipeLab::TokenizerPtr> tokenizer_of(const Vector& vector, recipe::Model
                                                     : recipe::ModelVersion::kDeepseekV41);
 }
 
-/// Steps as JSON lists, and why they ended early.
+/// The events of each step, and why they ended early.
 struct Steps {
-  std::vector<std::string> lists;
+  std::vector<SentEvents> events;
   std::optional<Error> error;
   bool finished = false;
+  std::string body;  ///< with Delivery::kBody
 };
 
 Steps push_all(recipe::StreamProcessor& processor, const std::vector<Chunk>& chunks) {
   Steps steps;
-  StepEvents events;
+  StepEvents sink;
   for (const Chunk& chunk : chunks) {
     if (processor.finished()) break;
-    if (const Status pushed = processor.push(chunk, events); !pushed.ok()) {
+    if (const Status pushed = processor.push(chunk, sink); !pushed.ok()) {
       steps.error = pushed.error();
       return steps;
     }
-    steps.lists.push_back(events.take());
+    steps.events.push_back(sink.take());
   }
-  if (steps.lists.size() == chunks.size()) {
-    if (const Status ended = processor.finish(events); !ended.ok()) steps.error = ended.error();
-    if (!steps.error) steps.lists.push_back(events.take());
+  if (steps.events.size() == chunks.size()) {
+    if (const Status ended = processor.finish(sink); !ended.ok()) steps.error = ended.error();
+    if (!steps.error) steps.events.push_back(sink.take());
   }
   steps.finished = processor.finished();
   return steps;
 }
 
-std::string joined(const std::vector<std::string>& lists) {
+Result<Steps> run_chunks(const Vector& vector, const recipe::ConversationRequest& request,
+                         recipe::Delivery delivery, RecipeLab& lab) {
+  TROUPE_TRY_ASSIGN(const auto chunks, chunks_of(vector));
+  TROUPE_TRY_ASSIGN(const auto tokenizer, tokenizer_of(vector, request.version, lab));
+  recipe::StreamProcessor processor(request.parsing, request.answer, identity_of(vector), tokenizer,
+                                    delivery);
+  Steps steps = push_all(processor, chunks);
+  if (delivery == recipe::Delivery::kBody) steps.body = processor.body();
+  return steps;
+}
+
+/// Steps as a JSON list of lists.
+std::string steps_json(const std::vector<SentEvents>& steps) {
   std::string out = "[";
-  for (const std::string& list : lists) out.append(out.size() > 1 ? ", " : "").append(list);
+  for (const SentEvents& step : steps) {
+    out += out.size() > 1 ? ", [" : "[";
+    for (const SentEvent& event : step) {
+      if (!out.ends_with('[')) out += ", ";
+      out += "{";
+      if (!event.name.empty()) {
+        out += "\"event\": ";
+        append_json_string(out, event.name);
+        out += ", ";
+      }
+      out.append("\"data\": ").append(event.json).append("}");
+    }
+    out += "]";
+  }
   return out + "]";
+}
+
+std::string server_sent(const SentEvent& event) {
+  const std::string name = event.name.empty() ? "" : "event: " + event.name + "\n";
+  return name + "data: " + event.json + "\n\n";
 }
 
 std::string quoted_or_null(std::string_view text) {
@@ -186,29 +216,37 @@ std::string quoted_or_null(std::string_view text) {
 }  // namespace
 
 Result<VectorResult> run_stream(const Vector& vector, RecipeLab& lab) {
-  TROUPE_TRY_ASSIGN(const auto options, conversion_options_of(vector, lab));
-  const auto converted = recipe::convert_request(vector.protocol(), vector.body(), options);
+  TROUPE_TRY_ASSIGN(const auto converted, convert_vector(vector, lab));
   if (const auto* refused = std::get_if<recipe::RequestError>(&converted)) {
     return refusal_of(*refused, vector.protocol(), lab);
   }
   const auto& request = std::get<recipe::ConversationRequest>(converted);
-  TROUPE_TRY_ASSIGN(const auto chunks, chunks_of(vector));
-  TROUPE_TRY_ASSIGN(const auto tokenizer, tokenizer_of(vector, request.version, lab));
-  const auto processor = [&](recipe::Delivery delivery) {
-    return recipe::StreamProcessor(request.parsing, request.answer, identity_of(vector), tokenizer,
-                                   delivery);
-  };
-  auto streamed = processor(recipe::Delivery::kEvents);
-  const Steps steps = push_all(streamed, chunks);
-  auto whole = processor(recipe::Delivery::kBody);
-  static_cast<void>(push_all(whole, chunks));
+  TROUPE_TRY_ASSIGN(const Steps steps, run_chunks(vector, request, recipe::Delivery::kEvents, lab));
+  TROUPE_TRY_ASSIGN(const Steps whole, run_chunks(vector, request, recipe::Delivery::kBody, lab));
   return VectorResult{
-      {"steps", joined(steps.lists)},
+      {"steps", steps_json(steps.events)},
       {"finished", steps.finished ? "true" : "false"},
       {"error", quoted_or_null(steps.error ? steps.error->message : "")},
       {"done_data", quoted_or_null(recipe::done_data(vector.protocol()))},
-      {"response", whole.body()},
+      {"response", whole.body},
   };
+}
+
+Result<std::string> events_text(const Vector& vector, RecipeLab& lab) {
+  TROUPE_TRY_ASSIGN(const auto converted, convert_vector(vector, lab));
+  if (const auto* refused = std::get_if<recipe::RequestError>(&converted)) {
+    return Error{Code::kInvalid, refused->message};
+  }
+  const auto& request = std::get<recipe::ConversationRequest>(converted);
+  TROUPE_TRY_ASSIGN(const Steps steps, run_chunks(vector, request, recipe::Delivery::kEvents, lab));
+  std::string out;
+  for (const SentEvents& step : steps.events) {
+    for (const SentEvent& event : step) out += server_sent(event);
+  }
+  const std::string_view done = recipe::done_data(vector.protocol());
+  if (steps.finished && !done.empty()) out += server_sent({"", std::string(done)});
+  if (steps.error) out += ": error: " + steps.error->message + "\n\n";
+  return out;
 }
 
 }  // namespace troupe

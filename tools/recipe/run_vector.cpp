@@ -59,14 +59,8 @@ std::uint64_t number_of(const Vector& vector, std::string_view name) {
   return json_unsigned(vector.tape().text(index)).value_or(0);
 }
 
-Result<std::variant<ConversationRequest, RequestError>> convert(const Vector& vector,
-                                                                RecipeLab& lab) {
-  TROUPE_TRY_ASSIGN(const auto options, conversion_options_of(vector, lab));
-  return recipe::convert_request(vector.protocol(), vector.body(), options);
-}
-
 Result<VectorResult> run_request(const Vector& vector, RecipeLab& lab, bool with_ids) {
-  TROUPE_TRY_ASSIGN(const auto converted, convert(vector, lab));
+  TROUPE_TRY_ASSIGN(const auto converted, convert_vector(vector, lab));
   if (const auto* refused = std::get_if<RequestError>(&converted)) {
     return refusal_of(*refused, vector.protocol(), lab);
   }
@@ -93,7 +87,7 @@ Result<VectorResult> run_request(const Vector& vector, RecipeLab& lab, bool with
 }
 
 Result<VectorResult> run_limits(const Vector& vector, RecipeLab& lab) {
-  TROUPE_TRY_ASSIGN(const auto converted, convert(vector, lab));
+  TROUPE_TRY_ASSIGN(const auto converted, convert_vector(vector, lab));
   if (const auto* refused = std::get_if<RequestError>(&converted)) {
     return refusal_of(*refused, vector.protocol(), lab);
   }
@@ -118,6 +112,34 @@ Result<VectorResult> run_tokenize(const Vector& vector, RecipeLab& lab) {
 }
 
 }  // namespace
+
+Result<std::variant<ConversationRequest, RequestError>> convert_vector(const Vector& vector,
+                                                                       RecipeLab& lab) {
+  TROUPE_TRY_ASSIGN(const auto options, conversion_options_of(vector, lab));
+  auto converted = recipe::convert_request(vector.protocol(), vector.body(), options);
+  if (auto* refused = std::get_if<RequestError>(&converted)) lab.explain(*refused);
+  return converted;
+}
+
+Result<std::string> prompt_text(const Vector& vector, RecipeLab& lab, bool highlight) {
+  TROUPE_TRY_ASSIGN(const auto converted, convert_vector(vector, lab));
+  if (const auto* refused = std::get_if<RequestError>(&converted)) {
+    return Error{Code::kInvalid, refused->message};
+  }
+  const auto& request = std::get<ConversationRequest>(converted);
+  TROUPE_TRY_ASSIGN(const auto encoding, lab.encoding(request.version));
+  TROUPE_TRY_ASSIGN(const auto prompt, encoding->render(request.conversation));
+  if (!highlight) return prompt.text;
+  constexpr std::string_view kReverse = "\x1b[7m", kPlain = "\x1b[0m";
+  std::string text;
+  std::size_t at = 0;
+  for (const recipe::ByteRange& special : prompt.specials) {
+    text.append(prompt.text, at, special.begin - at).append(kReverse);
+    text.append(prompt.text, special.begin, special.end - special.begin).append(kPlain);
+    at = special.end;
+  }
+  return text.append(prompt.text, at);
+}
 
 const std::string* find_member(const VectorResult& result, std::string_view name) {
   const auto found = std::find_if(result.begin(), result.end(),

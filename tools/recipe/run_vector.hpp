@@ -13,6 +13,7 @@
 
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "runtime/base/result.hpp"
@@ -39,5 +40,17 @@ VectorResult refusal_of(const recipe::RequestError& error, recipe::Protocol prot
 
 /// The options that the vector's "options" member asks for, over those of the lab.
 Result<recipe::ConversionOptions> conversion_options_of(const Vector& vector, RecipeLab& lab);
+
+/// Converts the vector's request; refusals are explained for the command line.
+Result<std::variant<recipe::ConversationRequest, recipe::RequestError>> convert_vector(
+    const Vector& vector, RecipeLab& lab);
+
+/// The prompt as it is; `highlight`: control tokens in a terminal's reverse video. A refusal is an
+/// Error. Requires: vector.kind() is kEncode or kError.
+Result<std::string> prompt_text(const Vector& vector, RecipeLab& lab, bool highlight);
+
+/// The events as a client gets them, server-sent; an error of the stream as a comment at its end.
+/// A refusal is an Error. Requires: vector.kind() is kStream. run_stream.cpp.
+Result<std::string> events_text(const Vector& vector, RecipeLab& lab);
 
 }  // namespace troupe

@@ -52,10 +52,22 @@ std::optional<Protocol> find_protocol(std::string_view name) {
   return std::nullopt;
 }
 
-Result<Vector> Vector::parse(std::string_view json, Protocol protocol) {
+std::string Vector::name() const {
+  return id().empty() ? place_ : std::string(id()) + " (" + place_ + ")";
+}
+
+bool Vector::expects_something() const {
+  if (expect() == JsonTape::kNone || tape().kind(expect()) != JsonKind::kObject) return false;
+  bool any = false;
+  tape().each(expect(), [&](std::string_view, Index) { any = true; });
+  return any;
+}
+
+Result<Vector> Vector::parse(std::string_view json, Protocol protocol, std::string place) {
   auto document = JsonDocument::parse(json);
   if (!document) return wrong("it is no JSON: " + excerpt(json, 60));
   Vector vector(std::move(*document));
+  vector.place_ = std::move(place);
   if (vector.tape().kind(JsonDocument::kRoot) != JsonKind::kObject) return wrong("no object");
   vector.protocol_ = protocol;
   vector.plain_ = vector.root_member("input") == JsonTape::kNone;
@@ -108,36 +120,48 @@ std::string_view Vector::request_model() const {
 
 namespace {
 
-/// The values of `text`, each as a JSON text of its own, with the line where it begins.
-Result<std::vector<std::pair<std::size_t, std::string>>> split(std::string_view text) {
-  std::vector<std::pair<std::size_t, std::string>> values;
+struct Value {
+  std::string place;
+  std::string json;
+};
+
+std::vector<Value> split(std::string_view text, const std::string& file) {
+  std::vector<Value> values;
   if (const auto whole = JsonDocument::parse(text)) {
     const JsonTape& tape = whole->tape();
-    if (tape.kind(JsonDocument::kRoot) != JsonKind::kArray) return {{{1, std::string(text)}}};
+    if (tape.kind(JsonDocument::kRoot) != JsonKind::kArray) {
+      const auto space = text.substr(0, text.find_first_not_of(" \t\r\n"));
+      const auto line = std::count(space.begin(), space.end(), '\n') + 1;
+      return {{file + ":" + std::to_string(line), std::string(text)}};
+    }
     tape.each(JsonDocument::kRoot, [&](std::string_view, JsonTape::Index element) {
-      tape.print(element, kCompactJson, values.emplace_back(1, "").second);
+      values.push_back({file + "[" + std::to_string(values.size()) + "]", ""});
+      tape.print(element, kCompactJson, values.back().json);
     });
     return values;
   }
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::string_view row = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(row.size() + 1, text.size()));
-    if (row.find_first_not_of(" \t\r") != std::string_view::npos) values.emplace_back(line, row);
+    if (row.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    values.push_back({file + ":" + std::to_string(line), std::string(row)});
   }
   return values;
 }
 
 }  // namespace
 
-Result<std::vector<Vector>> read_vectors(std::string_view text, Protocol protocol) {
-  TROUPE_TRY_ASSIGN(const auto values, split(text));
+Result<std::vector<Vector>> read_vectors(std::string_view text, Protocol protocol,
+                                         const std::string& file) {
+  const auto values = split(text, file);
+  if (values.empty()) {
+    return Error{Code::kInvalid, file + ":1: expected a request or a vector, found none"};
+  }
   std::vector<Vector> vectors;
   vectors.reserve(values.size());
-  for (const auto& [line, json] : values) {
-    auto vector = Vector::parse(json, protocol);
-    if (!vector.ok()) {
-      return Error{Code::kInvalid, "line " + std::to_string(line) + ": " + vector.error().message};
-    }
+  for (const auto& [place, json] : values) {
+    auto vector = Vector::parse(json, protocol, place);
+    if (!vector.ok()) return Error{Code::kInvalid, place + ": " + vector.error().message};
     vectors.push_back(std::move(*vector));
   }
   return vectors;

@@ -35,13 +35,18 @@ class Vector {
   using Index = JsonTape::Index;
 
   /// kInvalid says which member is missing or wrong. `protocol`: that of a plain request body.
-  static Result<Vector> parse(std::string_view json, recipe::Protocol protocol);
+  static Result<Vector> parse(std::string_view json, recipe::Protocol protocol,
+                              std::string place = "-");
 
   VectorKind kind() const { return kind_; }
   /// The whole document is a request body.
   bool is_plain() const { return plain_; }
   recipe::Protocol protocol() const { return protocol_; }
   std::string_view id() const { return text_of(root_member("id")); }
+  /// Where it stands: "FILE:LINE", or "FILE[3]" for the fourth of a list.
+  const std::string& place() const { return place_; }
+  /// For people: its id and its place.
+  std::string name() const;
   std::string_view model() const { return text_of(root_member("model")); }
 
   const JsonTape& tape() const { return document_.tape(); }
@@ -49,6 +54,8 @@ class Vector {
   Index input(std::string_view name) const;
   /// "expect"; kNone if there is none.
   Index expect() const { return root_member("expect"); }
+  /// Whether there is a member to compare in it.
+  bool expects_something() const;
   /// "" unless it is a string.
   std::string_view text_of(Index index) const;
 
@@ -63,14 +70,16 @@ class Vector {
   Index root_member(std::string_view name) const;
 
   JsonDocument document_;
+  std::string place_;
   VectorKind kind_ = VectorKind::kEncode;
   recipe::Protocol protocol_ = recipe::Protocol::kChat;
   bool plain_ = false;
 };
 
-/// The vectors of a text: JSON Lines, one value of any layout, or an array of them. The error names
-/// the line.
-Result<std::vector<Vector>> read_vectors(std::string_view text, recipe::Protocol protocol);
+/// The vectors of a text, at least one: JSON Lines, one value of any layout, or an array of them.
+/// `file` is what errors and places call it.
+Result<std::vector<Vector>> read_vectors(std::string_view text, recipe::Protocol protocol,
+                                         const std::string& file = "stdin");
 
 std::string_view to_string(recipe::Protocol protocol);
 

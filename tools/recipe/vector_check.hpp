@@ -27,14 +27,14 @@ class VectorCheck {
     std::uint64_t failed = 0;
   };
   struct Failure {
-    std::string id;
+    std::string name;  ///< of the vector: id and place
     JsonDifference difference;
   };
 
   /// `lab` outlives it.
   explicit VectorCheck(RecipeLab& lab) : lab_(lab) {}
 
-  /// Counts the vector. kInvalid if it expects nothing; other errors keep it from being run.
+  /// Counts the vector; one that expects nothing has failed. Errors keep it from being run.
   Status check(const Vector& vector);
 
   const std::map<VectorKind, Count>& counts() const { return counts_; }

@@ -41,11 +41,48 @@ std::string shape_text(const ClusterShape& shape) {
                 shape.ranks, shape.blocks, shape.max_num_seqs, shape.max_num_batched_tokens);
 }
 
-void add_queue_line(ReportLines& lines, const SimulationNotes& notes) {
-  const Histogram* queue = notes.observed("vllm:request_queue_time_seconds");
-  if (queue == nullptr) return;
-  lines.emplace_back("Queue time mean / P99 (ms)",
-                     format("%.2f / %.2f", queue->mean() * 1e3, queue->percentile(99) * 1e3));
+void add_shape(ReportLines& lines, const ClusterShape& shape) {
+  lines.push_back({"Cluster", "", shape_text(shape)});
+  const std::initializer_list<std::pair<const char*, std::uint32_t>> facts = {
+      {"nodes", shape.nodes},
+      {"gpus_per_node", shape.ranks},
+      {"kv_blocks", shape.blocks},
+      {"max_num_seqs", shape.max_num_seqs},
+      {"max_num_batched_tokens", shape.max_num_batched_tokens}};
+  for (const auto& [key, value] : facts) {
+    lines.push_back({"", key, std::uint64_t{value}});
+  }
+}
+
+void add_notes(ReportLines& lines, const SimulatedCluster& cluster) {
+  const Histogram* queue = cluster.notes().observed("vllm:request_queue_time_seconds");
+  if (queue != nullptr) {
+    lines.push_back({"Queue time mean (ms)", "queue_time_mean_ms", queue->mean() * 1e3});
+    lines.push_back({"Queue time P99 (ms)", "queue_time_p99_ms", queue->percentile(99) * 1e3});
+  }
+  const double preemptions = cluster.notes().counted("vllm:num_preemptions_total");
+  lines.push_back({"Preemptions", "preemptions", static_cast<std::uint64_t>(preemptions)});
+  lines.push_back({"Killed actors", "killed_actors", cluster.faults().kills()});
+  lines.push_back({"Dropped messages", "dropped_messages", cluster.faults().messages_dropped});
+}
+
+void add_costs(ReportLines& lines, const SimulatedCluster& cluster,
+               const SimulateSettings& settings) {
+  lines.push_back({"Cost source", "cost_source", settings.cost_source});
+  lines.push_back({"Cost", "costs", cluster.cost().describe()});
+  const std::string beyond = cluster.cost().extrapolation();
+  if (!beyond.empty()) lines.push_back({"EXTRAPOLATION", "extrapolation", beyond});
+  if (!settings.memory_warning.empty()) {
+    lines.push_back({"MEMORY", "memory_warning", settings.memory_warning});
+  }
+  const LatencyModel links;  // the cluster's: it sets none of its own
+  const double local = static_cast<double>(links.local.value) / 1000,
+               remote = static_cast<double>(links.remote.value) / 1000;
+  lines.push_back(
+      {"Links", "",
+       format("%.0f us within a node, %.0f us between nodes (placeholders)", local, remote)});
+  lines.push_back({"", "link_within_node_us", local});
+  lines.push_back({"", "link_between_nodes_us", remote});
 }
 
 ReportLines simulation_lines(SimulatedCluster& cluster, const SimulateSettings& settings,
@@ -53,34 +90,18 @@ ReportLines simulation_lines(SimulatedCluster& cluster, const SimulateSettings& 
   World& world = cluster.world();
   const double span = cluster.traffic().report().duration().seconds();
   ReportLines lines;
-  lines.emplace_back("Seed", std::to_string(settings.scenario.seed));
-  lines.emplace_back("Cluster", shape_text(settings.scenario.cluster));
-  lines.emplace_back("Virtual duration (s)", format("%.3f", span));
-  lines.emplace_back("Wall time (s)", format("%.3f", wall));
-  lines.emplace_back("Speed-up", format("%.1f", span / wall));
-  lines.emplace_back("Events", std::to_string(world.events()));
-  lines.emplace_back("Events per second",
-                     format("%.0f", static_cast<double>(world.events()) / wall));
-  lines.emplace_back("Driver", driver);
-  lines.emplace_back("Trace hash", format("%016" PRIx64, world.trace_hash()));
-  add_queue_line(lines, cluster.notes());
-  lines.emplace_back("Preemptions",
-                     format("%.0f", cluster.notes().counted("vllm:num_preemptions_total")));
-  const auto& faults = cluster.faults();
-  lines.emplace_back("Killed actors / dropped messages",
-                     format("%" PRIu64 " / %" PRIu64, faults.kills(), faults.messages_dropped));
-  lines.emplace_back("Cost source", settings.cost_source);
-  int number = 0;
-  for (const auto& text : cluster.cost().describe()) {
-    lines.emplace_back("Cost " + std::to_string(++number), text);
-  }
-  const std::string beyond = cluster.cost().extrapolation();
-  if (!beyond.empty()) lines.emplace_back("EXTRAPOLATION", beyond);
-  if (!settings.memory_warning.empty()) lines.emplace_back("MEMORY", settings.memory_warning);
-  const LatencyModel links;  // the cluster's: it sets none of its own
-  lines.emplace_back("Links",
-                     format("%.0f us within a node, %.0f us between nodes (placeholders)",
-                            links.local.milliseconds() * 1000, links.remote.milliseconds() * 1000));
+  lines.push_back({"Seed", "seed", settings.scenario.seed});
+  add_shape(lines, settings.scenario.cluster);
+  lines.push_back({"Virtual duration (s)", "virtual_duration_s", span, 3});
+  lines.push_back({"Wall time (s)", "wall_time_s", wall, 3});
+  lines.push_back({"Speed-up", "speed_up", span / wall, 1});
+  lines.push_back({"Events", "events", world.events()});
+  lines.push_back(
+      {"Events per second", "events_per_s", static_cast<double>(world.events()) / wall, 0});
+  lines.push_back({"Driver", "driver", driver});
+  lines.push_back({"Trace hash", "trace_hash", format("%016" PRIx64, world.trace_hash())});
+  add_notes(lines, cluster);
+  add_costs(lines, cluster, settings);
   return lines;
 }
 

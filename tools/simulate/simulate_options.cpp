@@ -1,5 +1,8 @@
 #include "tools/simulate/simulate_options.hpp"
 
+#include <cmath>
+#include <numbers>
+
 #include "runtime/device/device.hpp"
 #include "runtime/simulation/timing_model.hpp"
 #include "tools/node/node_options.hpp"
@@ -71,6 +74,9 @@ void SimulateOptions::add_load(cli::Command& command) {
   flag(command, "--isl-stddev", kLoad, &Workload::isl_stddev, "their deviation");
   flag(command, "--osl", kLoad, &Workload::osl, "answer tokens");
   flag(command, "--osl-spread", kLoad, &Workload::osl_spread, "uniform within OSL +- this");
+  osl_stddev_option_ = command.option("--osl-stddev", osl_stddev_,
+                                      "the same as a deviation: a spread of 1.73 times it");
+  options_.push_back(*osl_stddev_option_);
   flag(command, "--cancel-rate", kLoad, &Workload::cancel_rate, "share that the client leaves");
   time_flag(command, "--cancel-delay", kLoad, &Workload::cancel_delay, "when it does, at least");
   time_flag(command, "--cancel-delay-most", kLoad, &Workload::cancel_delay_most, "and at most");
@@ -86,8 +92,7 @@ void SimulateOptions::add_cluster(cli::Command& command) {
   flag(command, "--max-num-seqs", kShape, &ClusterShape::max_num_seqs, "rows a GPU runs at once");
   flag(command, "--max-num-batched-tokens", kShape, &ClusterShape::max_num_batched_tokens,
        "tokens of one step");
-  flag(command, "--async-steps", kShape, &ClusterShape::async_steps,
-       "two steps in flight on a GPU");
+  async_option_ = command.toggle("async", async_, "two steps in flight on a GPU [true]");
   time_flag(command, "--request-timeout", kShape, &ClusterShape::request_timeout,
             "the server's deadline of a request");
 }
@@ -105,6 +110,18 @@ void SimulateOptions::take_config(const config::NodeConfig& node, Scenario& scen
   shape.request_timeout = node.gateway.request_timeout;
 }
 
+Status SimulateOptions::take_others(Scenario& scenario) const {
+  if (async_option_->given()) scenario.cluster.async_steps = async_ == "true";
+  if (!osl_stddev_option_->given()) return ok_status();
+  if (!(osl_stddev_ >= 0 && osl_stddev_ < 1e9) || given_.workload.osl_spread > 0) {
+    return Error{Code::kInvalid,
+                 "--osl-stddev: expected a number from 0 to 1e9, without --osl-spread"};
+  }
+  scenario.workload.osl_spread =
+      static_cast<std::uint32_t>(std::lround(osl_stddev_ * std::numbers::sqrt3));
+  return ok_status();
+}
+
 Status SimulateOptions::take_timing(const std::optional<config::NodeConfig>& node,
                                     SimulateSettings& settings) const {
   constexpr std::string_view kFormula = "formula:";
@@ -113,8 +130,8 @@ Status SimulateOptions::take_timing(const std::optional<config::NodeConfig>& nod
       return Error{Code::kInvalid,
                    "--timing: there is no " + timing_ + "; formula:v41 or the file of a table"};
     }
-    settings.cost =
-        std::make_shared<CostModel>(node ? cost_model_of(node->simulated) : CostModel());
+    settings.cost = std::make_shared<CostModel>(node ? cost_model_of(node->simulated, config_file_)
+                                                     : CostModel());
     settings.cost_source = node ? config_file_ + " (the rest: docs/simulation.md, Costs)"
                                 : "formula:v41 (docs/simulation.md, Costs)";
     return ok_status();
@@ -145,6 +162,7 @@ Result<SimulateSettings> SimulateOptions::load() const {
     node = std::move(loaded.config);
   }
   for (const auto& copy : copies_) copy(settings.scenario);
+  TROUPE_TRY(take_others(settings.scenario));
   TROUPE_TRY(take_timing(node, settings));
   Scenario& scenario = settings.scenario;
   if (scenario_file_.empty() || seed_option_->given()) scenario.seed = seed_;
@@ -164,6 +182,7 @@ std::string SimulateOptions::replay(std::uint64_t seed) const {
     if (!option.takes_value()) continue;
     command += " '" + option.text() + "'";
   }
+  if (async_option_->given()) command += async_ == "true" ? " --async" : " --no-async";
   return command;
 }
 

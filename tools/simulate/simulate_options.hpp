@@ -51,6 +51,8 @@ class SimulateOptions {
   void add_load(cli::Command& command);
   void add_cluster(cli::Command& command);
   static void take_config(const config::NodeConfig& node, Scenario& scenario);
+  /// The flags that are no member's value.
+  Status take_others(Scenario& scenario) const;
   Status take_timing(const std::optional<config::NodeConfig>& node,
                      SimulateSettings& settings) const;
 
@@ -59,10 +61,14 @@ class SimulateOptions {
   std::string timing_;
   std::uint64_t seed_ = 1;
   bool explore_ = false;
+  std::string async_;
+  double osl_stddev_ = 0;
   Scenario given_;              ///< what the flags say
   std::deque<double> seconds_;  ///< and those in seconds; a deque: options keep pointers
   std::vector<cli::Option> options_;
   std::optional<cli::Option> seed_option_;
+  std::optional<cli::Option> async_option_;
+  std::optional<cli::Option> osl_stddev_option_;
   /// Each copies a flag's value into a scenario, if the flag was given.
   std::vector<std::function<void(Scenario&)>> copies_;
 };

@@ -25,7 +25,8 @@ extern "C" void on_interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-/// Waits for the traffic actor's end; shows its progress on a terminal.
+/// Waits for the traffic actor's end; shows its progress: on a terminal each second in one line,
+/// else a line every ten.
 class Observer {
  public:
   void receive(const Envelope& envelope) {
@@ -53,13 +54,17 @@ class Observer {
   }
 
  private:
-  void show(const TrafficProgress& progress) const {
-    if (isatty(STDERR_FILENO) == 0) return;
-    std::fprintf(stderr, "\r%llu ended, %u under way, %llu failed, %llu cancelled\033[K",
-                 static_cast<unsigned long long>(progress.ended), progress.live,
-                 static_cast<unsigned long long>(progress.failed),
-                 static_cast<unsigned long long>(progress.cancelled));
+  void show(const TrafficProgress& progress) {
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+    if (++told_ % kTellEvery != 0 && !terminal) return;
+    std::fprintf(stderr, "%s%llu ended, %u under way, %llu failed, %llu cancelled%s",
+                 terminal ? "\r" : "", static_cast<unsigned long long>(progress.ended),
+                 progress.live, static_cast<unsigned long long>(progress.failed),
+                 static_cast<unsigned long long>(progress.cancelled), terminal ? "\033[K" : "\n");
   }
+
+  static constexpr unsigned kTellEvery = 10;  ///< of the progress messages, one a second
+  unsigned told_ = 0;
 
   std::mutex mutex_;
   std::condition_variable changed_;

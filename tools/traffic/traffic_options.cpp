@@ -34,7 +34,8 @@ void TrafficOptions::add_load(cli::Command& command) {
   add("--isl", plan_.isl, "prompt tokens, about");
   add("--isl-stddev", plan_.isl_stddev, "their deviation");
   add("--osl", plan_.osl, "answer tokens");
-  add("--osl-stddev", plan_.osl_stddev, "their deviation");
+  add("--osl-stddev", plan_.osl_stddev, "their deviation, normally distributed");
+  add("--osl-spread", plan_.osl_spread, "instead: uniform within OSL +- this");
   add("--cancel-rate", plan_.cancel_rate, "share of requests that the client leaves");
   add("--cancel-delay", cancel_delay_s_, "after so many seconds");
   add("--timeout", timeout_s_, "a client's patience, seconds; 0: endless");

@@ -1,8 +1,10 @@
 // `troupe`: one program, one subcommand a folder of tools/.
 //
-// Exit codes: 0 done, 1 failed, 2 the command line or the configuration must be changed.
+// Exit codes: 0 done, 1 failed, 2 the command line, the configuration or a file that they name must
+// be changed.
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "tools/cli/cli.hpp"
 #if TROUPE_WITH_CAF
@@ -38,6 +40,7 @@ void add_commands(troupe::cli::Command& program) {
 int run(int argc, char** argv) {
   troupe::cli::Program program("troupe", kAbout);
   program.root().require_command();
+  program.version(std::string("troupe ") + troupe::program_version());
   add_commands(program.root());
   if (argc < 2) {
     std::fputs(program.root().help().c_str(), stderr);

@@ -24,9 +24,13 @@ void print_caf() {
 
 }  // namespace
 
+const char* program_version() {
+  return TROUPE_VERSION;
+}
+
 void add_version_command(cli::Command& program) {
   program.command("version", "Print version, build type and compiler").run([] {
-    std::printf("troupe    %s\n", TROUPE_VERSION);
+    std::printf("troupe    %s\n", program_version());
     std::printf("build     %s\n", TROUPE_BUILD_TYPE);
     std::printf("compiler  %s\n", TROUPE_COMPILER);
     print_caf();

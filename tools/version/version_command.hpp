@@ -5,6 +5,9 @@
 
 namespace troupe {
 
+/// "0.1.0"
+const char* program_version();
+
 void add_version_command(cli::Command& program);
 
 }  // namespace troupe

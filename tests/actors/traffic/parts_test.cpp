@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 
+#include <map>
+
 #include "actors/traffic/arrivals.hpp"
 #include "actors/traffic/chunk_counter.hpp"
 #include "actors/traffic/prompt_maker.hpp"
@@ -30,9 +32,10 @@ TEST(ChunkCounter, CountsDeltasWhereverTheBytesAreCut) {
 
 TEST(ChunkCounter, FindsErrorsAndSurvivesNoise) {
   ChunkCounter counter;
-  EXPECT_EQ(counter.feed("data: {\"error\":{\"message\":\"rank lost\"}}\n\ndata: {bro\n\ndata:\n"),
-            0u);
-  EXPECT_EQ(counter.error(), "rank lost");
+  EXPECT_EQ(counter.feed("data: {\"error\":{\"message\":\"x\"}}\n\ndata: {bro\n\ndata:\n"), 0u);
+  EXPECT_EQ(counter.error(), "");
+  EXPECT_EQ(counter.feed("data: {\"error\":{\"message\":\"x\",\"code\":\"lost\"}}\n\n"), 0u);
+  EXPECT_EQ(counter.error(), "lost");
   EXPECT_EQ(counter.feed("data: " + std::string(ChunkCounter::kEventMax + 1, 'x') + "\n"), 1u);
 }
 
@@ -54,6 +57,25 @@ TEST(Arrivals, PoissonGapsHaveTheAskedRate) {
     EXPECT_NEAR((squares / kCount - mean * mean) / (mean * mean), 1 / burstiness,
                 0.15 / burstiness);
   }
+}
+
+TEST(Arrivals, ASpreadIsUniformWithinItsBounds) {
+  TrafficPlan plan;
+  plan.osl = 20;
+  plan.osl_spread = 5;
+  Arrivals arrivals(plan);
+  std::map<std::uint32_t, int> seen;
+  for (int i = 0; i < 11'000; ++i) ++seen[arrivals.next_draw().output_tokens];
+  EXPECT_EQ(seen.size(), 11u);
+  EXPECT_EQ(seen.begin()->first, 15u);
+  for (const auto& [length, times] : seen) EXPECT_NEAR(times, 1000, 150) << length;
+  plan.osl_spread = 50;
+  Arrivals wide(plan);
+  for (int i = 0; i < 1000; ++i) EXPECT_GE(wide.next_draw().output_tokens, 1u);
+  plan.num_requests = plan.concurrency = 1;
+  EXPECT_TRUE(check_plan(plan).ok());
+  plan.osl_stddev = 1;
+  EXPECT_FALSE(check_plan(plan).ok());
 }
 
 TEST(Arrivals, CancelsDoNotChangeLengths) {

@@ -121,12 +121,37 @@ TEST(Report, JsonIsJson) {
   report.begin(Time());
   report.record(ok_record());
   rapidjson::Document document;
-  document.Parse(report_json(report, {{"seed", "7"}}).c_str());
+  const ReportLines extra{{"Seed", "seed", std::uint64_t{7}},
+                          {"Speed-up", "speed_up", 2.5, 1},
+                          {"Cost", "costs", std::vector<std::string>{"a", "b"}},
+                          {"For people", "", "x"}};
+  document.Parse(report_json(report, extra).c_str());
   ASSERT_FALSE(document.HasParseError());
   EXPECT_EQ(document["ok"].GetInt(), 1);
   EXPECT_NEAR(document["ttft_ms"]["p99"].GetDouble(), 100, 1);
-  EXPECT_STREQ(document["simulation"]["seed"].GetString(), "7");
+  const auto& facts = document["simulation"];
+  EXPECT_EQ(facts.MemberCount(), 3u);
+  EXPECT_EQ(facts["seed"].GetUint64(), 7u);
+  EXPECT_EQ(facts["speed_up"].GetDouble(), 2.5);
+  EXPECT_STREQ(facts["costs"][1].GetString(), "b");
   EXPECT_FALSE(aiperf_table(report).empty());
+}
+
+TEST(Report, LongLinesStayInTheFrame) {
+  TrafficReport report((TrafficPlan()));
+  const std::string text = "nothing published says what they share, so that it is the sum of both";
+  const std::string path = "/" + std::string(70, 'x');
+  const std::string block =
+      vllm_block(report, {{"Cost", "costs", std::vector<std::string>{text, "short"}},
+                          {"", "nodes", std::uint64_t{1}},
+                          {"Speed-up", "speed_up", 2.25, 1},
+                          {"Source", "source", "set by " + path + " and others"}});
+  EXPECT_NE(block.find("Cost 1:\n  nothing published says what they share, so that it is the\n"
+                       "  sum of both\nCost 2:                                  short\n"),
+            std::string::npos)
+      << block;
+  EXPECT_NE(block.find("Speed-up:                                2.2\n"), std::string::npos);
+  EXPECT_NE(block.find("Source:\n  set by\n  " + path + "\n  and others\n"), std::string::npos);
 }
 
 }  // namespace

@@ -74,6 +74,16 @@ TEST(Resolve, MisspeltVariablesAreRefusedOthersPass) {
   EXPECT_TRUE(load("", {{"TROUPE_COMPANY_LOGO_URL_OF_SOMEBODY", "1"}}).ok());
 }
 
+TEST(Resolve, RolesThatServeNothingAloneNeedALink) {
+  for (const std::string role : {"gateway", "rank"}) {
+    const std::string refused = refusal("node: {roles: [" + role + "]}\n");
+    expect_part(refused, "without a " + std::string(role == "rank" ? "gateway" : "rank"));
+    expect_part(refused, "--cluster-listen HOST:PORT");
+    EXPECT_TRUE(load("node: {roles: [" + role + "], join: \"127.0.0.1:9000\"}\n").ok());
+    EXPECT_TRUE(load("node: {roles: [" + role + "], cluster_listen: \"127.0.0.1:0\"}\n").ok());
+  }
+}
+
 TEST(Resolve, RulesBetweenKeys) {
   expect_part(refusal("node: {port: 9000, admin_port: 9000}\n"),
               "node.admin_port: expected another");

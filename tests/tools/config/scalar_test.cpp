@@ -29,6 +29,16 @@ TEST(Scalar, SizesAreBinaryOrDecimal) {
   }
 }
 
+TEST(Scalar, ASizeWithoutAUnitOfOursIsRefusedWithTheUnits) {
+  for (const char* text : {"1G", "1gb", "1 GiB"}) {
+    const auto refused = parse_bytes(text);
+    ASSERT_FALSE(refused.ok()) << text;
+    EXPECT_NE(refused.error().message.find("units: TiB, GiB, MiB, KiB, TB, GB, MB, kB, B"),
+              std::string::npos)
+        << refused.error().message;
+  }
+}
+
 TEST(Scalar, NumbersAreWholeTextsAndFinite) {
   EXPECT_EQ(parse_integer("-12").value(), -12);
   EXPECT_EQ(parse_real("1e-11").value(), 1e-11);

@@ -94,6 +94,7 @@ TEST(NodeOptions, HelpNamesLimitsUnitsAndDefaults) {
   const std::string help = CommandLine().help();
   EXPECT_NE(help.find("--max-queue"), std::string::npos);
   EXPECT_NE(help.find("in requests [256]"), std::string::npos) << help;
+  EXPECT_NE(help.find("MiB, KiB, TB, GB, MB, kB, B"), std::string::npos) << help;
 }
 
 TEST(CommandLineRefusal, NamesTheNearestWord) {
@@ -106,6 +107,53 @@ TEST(CommandLineRefusal, NamesTheNearestWord) {
   EXPECT_EQ(CommandLine().refusal({"node", "--prot=3"}),
             "unknown flag \"--prot\"; the nearest is --port\n"
             "(troupe node --help lists what there is)");
+}
+
+TEST(CommandLineRefusal, NamesNothingThatIsFarAway) {
+  EXPECT_EQ(CommandLine().refusal({"node", "--frobnicate"}),
+            "unknown flag \"--frobnicate\"\n(troupe node --help lists what there is)");
+  EXPECT_EQ(CommandLine().refusal({"serve"}),
+            "unknown subcommand \"serve\"\n(troupe --help lists what there is)");
+}
+
+TEST(CommandLineRefusal, KnowsTheFlagsOfOtherServers) {
+  EXPECT_EQ(CommandLine().refusal({"node", "--gpu-memory-utilization", "0.9"}),
+            "unknown flag \"--gpu-memory-utilization\"; here it is --kv-memory\n"
+            "(troupe node --help lists what there is)");
+  const std::string absent = CommandLine().refusal({"node", "--tensor-parallel-size=2"});
+  EXPECT_NE(absent.find("not there: each rank holds the whole model"), std::string::npos) << absent;
+  // Another command's flag is no help.
+  EXPECT_EQ(CommandLine().refusal({"node", "--random-input-len", "9"}),
+            "unknown flag \"--random-input-len\"\n(troupe node --help lists what there is)");
+}
+
+TEST(CommandLineRefusal, AWordAloneIsProbablyTheModel) {
+  EXPECT_EQ(CommandLine().refusal({"node", "smollm2"}),
+            "unexpected word \"smollm2\"; did you mean --model smollm2?\n"
+            "(troupe node --help lists what there is)");
+  EXPECT_EQ(CommandLine().refusal({"node", "my.yaml"}),
+            "unexpected word \"my.yaml\"; did you mean --config my.yaml?\n"
+            "(troupe node --help lists what there is)");
+  EXPECT_EQ(CommandLine().refusal({"model", "show", "x"}),
+            "unexpected word \"x\"\n(troupe model show --help lists what there is)");
+}
+
+TEST(CommandLineRefusal, ARangeReadsAsItWasWritten) {
+  cli::Program program("troupe", "");
+  double value = 1;
+  program.root().option("--temperature", value, "").between(0, 2);
+  const char* arguments[] = {"troupe", "--temperature", "3"};
+  const auto code = program.run(3, arguments);
+  ASSERT_FALSE(code.ok());
+  EXPECT_EQ(code.error().message,
+            "--temperature: expected a number from 0 to 2, found \"3\"\n"
+            "(troupe --help lists what there is)");
+}
+
+TEST(ExitCode, WhatIsNamedMustBeThere) {
+  EXPECT_EQ(cli::report({Code::kInvalid, "x"}), cli::kUsage);
+  EXPECT_EQ(cli::report({Code::kNotFound, "x"}), cli::kUsage);
+  EXPECT_EQ(cli::report({Code::kIo, "x"}), cli::kFailure);
 }
 
 }  // namespace

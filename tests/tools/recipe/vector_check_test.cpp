@@ -103,7 +103,7 @@ TEST_F(VectorCheckTest, streams_run_without_a_tokenizer) {
             "");
   const std::string body = check(vector("stream", input, R"({"response":{"id":"x"}})"));
   EXPECT_NE(body.find("response.id, byte 0"), std::string::npos) << body;
-  EXPECT_NE(check(vector("stream", hello(R"(,"chunks":[{"text":"a"},{}])"), "{}"))
+  EXPECT_NE(check(vector("stream", hello(R"(,"chunks":[{"text":"a"},{}])"), R"({"error":1})"))
                 .find("\"chunks\" must be"),
             std::string::npos);
   EXPECT_EQ(check(vector("stream", hello(R"(,"tokenizer":null,"chunks":[{"tokens":[1]}])"),
@@ -115,10 +115,9 @@ TEST_F(VectorCheckTest, streams_run_without_a_tokenizer) {
 TEST_F(VectorCheckTest, says_what_keeps_a_vector_from_being_run) {
   EXPECT_NE(check(vector("encode", hello(), R"({"token_ids":[]})")).find("troupe model pull"),
             std::string::npos);
-  EXPECT_NE(check(vector("encode", hello(R"(,"options":{"x":1})"), "{}")).find("option 'x'"),
-            std::string::npos);
-  EXPECT_NE(check(R"({"kind":"tokenize","input":{"text":"a"}})").find("no \"expect\""),
-            std::string::npos);
+  EXPECT_NE(
+      check(vector("encode", hello(R"(,"options":{"x":1})"), R"({"prompt":1})")).find("option 'x'"),
+      std::string::npos);
   LabOptions options;
   options.model = "gpt";
   EXPECT_EQ(RecipeLab::open(options).error().code, Code::kInvalid);
@@ -130,7 +129,7 @@ TEST_F(VectorCheckTest, reports_counts_and_the_first_failures) {
     ASSERT_TRUE(
         check.check(Vector::parse(vector(kind, hello(), expect), Protocol::kChat).value()).ok());
   };
-  run("encode", "{}");
+  run("encode", R"({"image_sources":[]})");
   run("encode", R"({"a":1})");
   run("error", R"({"b":2})");
   std::ostringstream out;
@@ -138,8 +137,64 @@ TEST_F(VectorCheckTest, reports_counts_and_the_first_failures) {
   EXPECT_EQ(out.str(),
             "encode         1 passed     1 failed\n"
             "error          0 passed     1 failed\n"
-            "\nv: a\n  expected 1\n  got      nothing\n"
+            "\nv (-): a\n  expected 1\n  got      nothing\n"
             "\nand 1 more\n");
+}
+
+TEST_F(VectorCheckTest, a_vector_that_expects_nothing_has_failed) {
+  const std::string nothing = "expect | members to compare | none";
+  EXPECT_EQ(check(vector("encode", hello(), "{}")), nothing);
+  EXPECT_EQ(check(vector("encode", hello(), "[1]")), nothing);
+  EXPECT_EQ(check(R"({"kind":"tokenize","input":{"text":"a"}})"), nothing);
+  VectorCheck check(*lab_);
+  const auto plain = read_vectors(R"({"model":"m"})", Protocol::kChat, "x.json").value();
+  ASSERT_TRUE(check.check(plain.front()).ok());
+  EXPECT_EQ(check.failures().front().name, "x.json:1");
+}
+
+TEST_F(VectorCheckTest, prompts_and_events_are_shown_as_they_are) {
+  const auto encode = Vector::parse(vector("encode", hello(), "{}"), Protocol::kChat).value();
+  EXPECT_EQ(prompt_text(encode, *lab_, false).value(),
+            "<｜begin▁of▁sentence｜><｜User｜>Hi<｜Assistant｜></think>");
+  EXPECT_TRUE(prompt_text(encode, *lab_, true)
+                  .value()
+                  .ends_with("\x1b[7m<｜User｜>\x1b[0mHi\x1b[7m<｜Assistant｜>\x1b[0m"
+                             "\x1b[7m</think>\x1b[0m"));
+  const auto stream =
+      Vector::parse(vector("stream",
+                           hello(R"(,"id":"r","response_model":"m","tokenizer":null,"chunks":[)"
+                                 R"({"ready":{"prompt_tokens":3}},{"text":"Hello",)"
+                                 R"("token_count":1},{"finish":"stop"}])"),
+                           "{}"),
+                    Protocol::kChat)
+          .value();
+  const std::string events = events_text(stream, *lab_).value();
+  EXPECT_TRUE(events.starts_with("data: {\"id\":\"r\"")) << events;
+  EXPECT_NE(events.find("\"content\":\"Hello\""), std::string::npos) << events;
+  EXPECT_TRUE(events.ends_with("}\n\ndata: [DONE]\n\n")) << events;
+}
+
+TEST(RecipeLab, names_of_the_command_line_are_known_in_bodies) {
+  LabOptions options;
+  options.pulled = [](std::string_view model, PulledFile) {
+    return "/nonexistent/" + std::string(model);
+  };
+  auto lab = RecipeLab::open(std::move(options)).value();
+  const auto run = [&](const std::string& model, const std::string& more) {
+    const std::string body = R"({"model":")" + model + R"(","messages":[{"role":"user",)" +
+                             R"("content":"Hi"}])" + more + "}";
+    return run_vector(Vector::parse(body, Protocol::kChat).value(), lab, false).value();
+  };
+  const auto known = run("smollm2", R"(,"seed":-1,"top_k":5)");
+  ASSERT_NE(find_member(known, "converted"), nullptr);
+  EXPECT_NE(find_member(known, "converted")->find(R"("seed":-1,"top_k":5)"), std::string::npos)
+      << *find_member(known, "converted");
+  const auto unknown = run("gpt", "");
+  ASSERT_NE(find_member(unknown, "message"), nullptr);
+  EXPECT_EQ(*find_member(unknown, "message"),
+            R"("The model 'gpt' does not exist. Known are DeepSeek-V4-Pro, DeepSeek-V4.1-Flash, )"
+            R"(deepseek-v4, deepseek-v4.1, smollm2, chatml; --model says how any other is )"
+            R"(encoded.")");
 }
 
 TEST_F(VectorCheckTest, a_named_model_serves_every_request) {

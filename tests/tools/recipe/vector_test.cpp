@@ -68,10 +68,25 @@ TEST(Vectors, are_read_from_lines_one_value_or_a_list) {
   EXPECT_EQ(count("{\n  \"model\": \"m\"\n}\n"), 1u);
   EXPECT_EQ(count(line + "\n\n" + line + "\r\n"), 2u);
   EXPECT_EQ(count("[" + line + ",\n" + line + "]"), 2u);
-  EXPECT_EQ(count(""), 0u);
-  const auto bad = read_vectors(line + "\n\n{", Protocol::kChat);
+  const auto bad = read_vectors(line + "\n\n{", Protocol::kChat, "x.jsonl");
   EXPECT_EQ(bad.error().code, Code::kInvalid);
-  EXPECT_TRUE(bad.error().message.starts_with("line 3: ")) << bad.error().message;
+  EXPECT_TRUE(bad.error().message.starts_with("x.jsonl:3: ")) << bad.error().message;
+  for (const char* empty : {"", "[]", "\n \n"}) {
+    const auto none = read_vectors(empty, Protocol::kChat);
+    ASSERT_FALSE(none.ok()) << empty;
+    EXPECT_EQ(none.error().code, Code::kInvalid);
+    EXPECT_TRUE(none.error().message.starts_with("stdin:1: expected")) << none.error().message;
+  }
+}
+
+TEST(Vectors, are_named_by_their_id_and_place) {
+  const std::string input = R"("kind":"tokenize","input":{"text":"a"}})";
+  const auto lines =
+      read_vectors("{" + input + "\n\n{\"id\":\"v\"," + input, Protocol::kChat, "x.jsonl").value();
+  EXPECT_EQ(lines[0].name(), "x.jsonl:1");
+  EXPECT_EQ(lines[1].name(), "v (x.jsonl:3)");
+  const auto list = read_vectors("[{" + input + ",{" + input + "]", Protocol::kChat, "x").value();
+  EXPECT_EQ(list[1].name(), "x[1]");
 }
 
 }  // namespace
