@@ -142,13 +142,15 @@ void RankCore::on(const BatchTaken& taken, Context& context, Effects& out) {
   fill_pipeline(context, out);
 }
 
-void RankCore::spend_credit(const ActorRef& streams, std::uint64_t step, Context& context,
+bool RankCore::spend_credit(const ActorRef& streams, std::uint64_t step, Context& context,
                             Effects& out) {
   auto& steps = unacked_[streams];
   steps.push_back(step);
-  if (steps.size() == args_.limits.unacked_batches_max) {
+  const std::size_t window = args_.limits.unacked_batches_max;
+  if (steps.size() == window) {
     out.timer({kCreditCheck, streams.local}, context.now + kCreditAge);
   }
+  return steps.size() >= window || steps.size() % std::max<std::size_t>(1, window / 4) == 0;
 }
 
 void RankCore::give_up_credits(std::uint64_t streams, Context& context, Effects& out) {

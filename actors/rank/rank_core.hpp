@@ -96,7 +96,8 @@ class RankCore {
   /// The share of time that the device idled since the pipeline last was empty.
   void report_bubbles(Context& context, Effects& out);
   void check_orphans(Context& context, Effects& out);
-  void spend_credit(const ActorRef& streams, std::uint64_t step, Context& context, Effects& out);
+  /// True: the batch asks for credits back.
+  bool spend_credit(const ActorRef& streams, std::uint64_t step, Context& context, Effects& out);
   void give_up_credits(std::uint64_t streams, Context& context, Effects& out);
 
   // Scheduling (rank_schedule.cpp).

@@ -103,16 +103,19 @@ struct TokenBatch {
   static constexpr MessageInfo info{0x0305, "token_batch"};
   ActorRef rank;
   std::uint64_t step = 0;
+  bool acknowledge = false;  ///< a BatchTaken is asked for
   std::vector<RowTokens> rows;
   static void fields(auto& self, auto&& visit) {
     visit("rank", self.rank);
     visit("step", self.step);
+    visit("acknowledge", self.acknowledge);
     visit("rows", self.rows);
   }
 };
 
 /// Credits back: the TokenBatches up to this step were worked off. Cumulative, so that one that
-/// gets lost on the way is made up for by the next.
+/// gets lost on the way is made up for by the next. Only asked for with some batches: an answer to
+/// each would double the messages.
 struct BatchTaken {
   static constexpr MessageInfo info{0x0306, "batch_taken"};
   std::uint64_t step = 0;

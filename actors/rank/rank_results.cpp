@@ -114,7 +114,7 @@ void RankCore::post_process(std::uint64_t step, std::vector<Fresh> fresh, Contex
     batch.rows.push_back(std::move(one.tokens));
   }
   for (auto& [streams, batch] : batches) {
-    spend_credit(streams, step, context, out);
+    batch.acknowledge = spend_credit(streams, step, context, out);
     out.send(streams, make_message<TokenBatch>(std::move(batch)));
   }
   if (tokens > 0) out.count("vllm:generation_tokens_total", tokens);

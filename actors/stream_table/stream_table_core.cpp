@@ -35,7 +35,7 @@ void StreamTableCore::on(const TokenBatch& batch, Context& context, Effects& out
     // Closed rows' tokens may still be on the way. A rank that restarted knows no row of ours.
     if (row != nullptr && row->open.rank == batch.rank) take_tokens(*row, tokens, context, out);
   }
-  out.send(batch.rank, make_message<BatchTaken>(batch.step));
+  if (batch.acknowledge) out.send(batch.rank, make_message<BatchTaken>(batch.step));
 }
 
 void StreamTableCore::take_tokens(Row& row, const RowTokens& tokens, Context& context,

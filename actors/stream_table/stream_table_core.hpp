@@ -11,7 +11,7 @@
 // status.
 // 3. Bytes that the client has not taken are bounded: above `buffer_max` the row is parked at its
 //    rank; after `park_max` it is cut.
-// 4. Every TokenBatch is answered by one BatchTaken.
+// 4. Every TokenBatch that asks for it is answered by one BatchTaken.
 // 5. Tokens reach a client without a gap, or not at all: a lost TokenBatch fails its rows.
 // 6. If the owner ends without closing its row, the client gets an error.
 #pragma once

@@ -158,10 +158,12 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
     end_if_left();
   }
 
-  /// One wake is pending, for the next time that anything is due.
+  /// One wake is pending, for the next time that anything is due or earlier: every frame moves the
+  /// time at which its peer counts as silent, and a wake that finds nothing due costs less than a
+  /// timer for each frame.
   void arm() {
     const Time next = worker_.next_wake();
-    if (next == armed_) return;
+    if (armed_ != Time() && armed_ <= next) return;
     armed_ = next;
     const Duration delay = std::max(next - monotonic_now(), Duration(0));
     delayed_send(this, chrono(delay), WakeAtom::value, armed_.value);

@@ -139,7 +139,7 @@ class Worker(Server):
 
 SCRIPTS = {
     "json": [{"text": "Hello! How can I help?"}],
-    "paced": [{"text": "tok ", "delay_ms": 20}] * 200,
+    "paced": [{"tokens": [116], "delay_ms": 20}] * 200,
     "slow": [{"tokens": [116], "delay_ms": 1000}] * 60,
 }
 

@@ -222,6 +222,20 @@ TEST(RankCredits, AFullWindowPausesItsRowsUntilAnAcknowledgement) {
   EXPECT_EQ(rank.flying.size(), 1u);
 }
 
+TEST(RankCredits, EveryQuarterOfTheWindowAsksForThemBack) {
+  RankLimits limits = synchronous();
+  limits.unacked_batches_max = 8;
+  RankDriver rank(limits);
+  rank.submits(1, 10, 9);
+  std::string asked;
+  while (!rank.flying.empty() && asked.size() < 8) {
+    for (const auto& batch : rank.step_ends().sent<TokenBatch>(rank.streams)) {
+      asked += batch.acknowledge ? 'y' : 'n';
+    }
+  }
+  EXPECT_EQ(asked, "nynynyny");
+}
+
 TEST(RankCredits, LostAcknowledgementsAreGivenUpWhenTheTimerFires) {
   RankLimits limits = synchronous();
   limits.unacked_batches_max = 1;
