@@ -1,7 +1,9 @@
 // Rules between the keys of a node.
 #include <algorithm>
 
+#include "actors/gateway/api_keys.hpp"
 #include "runtime/cluster/address.hpp"
+#include "runtime/http/cors.hpp"
 #include "tools/config/node_schema.hpp"
 #include "tools/config/scalar.hpp"
 
@@ -23,6 +25,21 @@ Status check_cluster_addresses(const NodeSection& node) {
   return refused("node.join: expected the port of a node, found 0 in " + in_quotes(node.join));
 }
 
+Status check_access(const GatewaySection& gateway) {
+  if (const Status origins = http::check_origins(gateway.cors_origins); !origins.ok()) {
+    return refused("gateway.cors_origins: " + origins.error().message);
+  }
+  if (const auto keys = KeyRing::parse(gateway.api_keys); !keys.ok()) {
+    return refused("gateway.api_keys: " + keys.error().message);
+  }
+  if (gateway.tls_certificate.empty() == gateway.tls_key.empty()) return ok_status();
+  const bool certificate = gateway.tls_key.empty();
+  return refused(std::string(certificate ? "gateway.tls_key" : "gateway.tls_certificate") +
+                 ": expected a file, as " +
+                 (certificate ? "gateway.tls_certificate" : "gateway.tls_key") +
+                 " is set; TLS needs both");
+}
+
 }  // namespace
 
 Status check_node_config(const NodeConfig& config) {
@@ -33,6 +50,12 @@ Status check_node_config(const NodeConfig& config) {
                    std::to_string(node.port) + "; 0 turns the admin port off");
   }
   TROUPE_TRY(check_cluster_addresses(node));
+  TROUPE_TRY(check_access(config.gateway));
+  if (config.gateway.max_open_body_bytes < config.gateway.max_body_bytes) {
+    return refused("gateway.max_open_body_bytes: expected at least gateway.max_body_bytes (" +
+                   std::to_string(config.gateway.max_body_bytes.value) + ", one body), found " +
+                   std::to_string(config.gateway.max_open_body_bytes.value));
+  }
   const bool with_gateway =
       std::find(node.roles.begin(), node.roles.end(), "gateway") != node.roles.end();
   if (!with_gateway && node.join.empty() && node.cluster_listen.empty()) {

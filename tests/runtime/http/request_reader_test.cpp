@@ -11,8 +11,9 @@ namespace {
 
 using Stage = RequestReader::Stage;
 
-RequestReader make_reader() {
-  return RequestReader(16 * 1024, 1024 * 1024);
+RequestReader make_reader(std::size_t body_bytes_max = 1024 * 1024) {
+  static ByteBudget bodies(64 * 1024 * 1024);
+  return RequestReader(16 * 1024, body_bytes_max, bodies);
 }
 
 /// Feeds in pieces of `step` bytes; returns what was left after the request.
@@ -134,7 +135,11 @@ std::vector<Abuse> abuses() {
       {"type without length", post + "Content-Type: application/json\r\n\r\n", 411},
       {"long target", "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\nHost: a\r\n\r\n", 414},
       {"long header", get + "X: " + std::string(20000, 'a') + "\r\n\r\n", 431},
-      {"gzip", post + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\n", 415},
+      {"coding", post + "Content-Encoding: br\r\nContent-Length: 1\r\n\r\n", 415},
+      {"two codings", post + "Content-Encoding: gzip, zstd\r\nContent-Length: 1\r\n\r\n", 415},
+      {"two encoding fields",
+       post + "Content-Encoding: gzip\r\nContent-Encoding: identity\r\nContent-Length: 1\r\n\r\n",
+       415},
       {"other expectation", post + "Expect: 200-ok\r\nContent-Length: 1\r\n\r\n", 417},
       {"bad chunk size", post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
       {"negative chunk size", post + "Transfer-Encoding: chunked\r\n\r\n-5\r\nabcde\r\n", 400},
@@ -165,7 +170,7 @@ TEST(RequestReader, RefusesManyFieldsAndEndlessChunkExtensions) {
 }
 
 TEST(RequestReader, CountsManySmallChunksAgainstTheLimit) {
-  auto reader = RequestReader(16 * 1024, 1000);
+  auto reader = make_reader(1000);
   std::string bytes = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (int i = 0; i < 101; ++i) bytes += "a\r\n0123456789\r\n";
   feed_split(reader, bytes, 11);
