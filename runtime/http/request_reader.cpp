@@ -118,9 +118,11 @@ std::size_t RequestReader::Impl::feed_head(std::string_view bytes) {
   // One byte over the limit is enough to see that it is passed.
   const std::size_t room = header_bytes_max + 1 - before;
   head.append(bytes.substr(0, room));
-  if (auto verdict = check_head_prefix(head, before)) return refuse(*verdict), bytes.size();
-  stage = Stage::kHead;
   const auto end = head.find("\r\n\r\n", before < 3 ? 0 : before - 3);
+  // What follows the empty line is the body's and may be any bytes.
+  const auto own = std::string_view(head).substr(0, end == std::string::npos ? end : end + 4);
+  if (auto verdict = check_head_prefix(own, before)) return refuse(*verdict), bytes.size();
+  stage = Stage::kHead;
   if (end == std::string::npos || end + 4 > header_bytes_max) {
     const auto line_end = head.find("\r\n");
     if (std::min(line_end, head.size()) > kRequestLineBytesMax) {

@@ -59,6 +59,19 @@ TEST(RequestReader, SplitAnywhereGivesTheSameRequest) {
   }
 }
 
+TEST(RequestReader, ABodyMayHoldAnyBytesInWhateverPieceItComes) {
+  const std::string body("{\n\"a\":\n1}\r\n\r\n\0\x80", 15);
+  const std::string bytes =
+      "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: " + std::to_string(body.size()) + "\r\n\r\n" +
+      body;
+  for (std::size_t step = 1; step <= bytes.size(); ++step) {
+    auto reader = make_reader();
+    feed_split(reader, bytes, step);
+    ASSERT_EQ(reader.stage(), Stage::kDone) << "step " << step;
+    EXPECT_EQ(reader.take().body, body);
+  }
+}
+
 TEST(RequestReader, StopsBetweenHeadAndBody) {
   auto reader = make_reader();
   const std::string bytes =
