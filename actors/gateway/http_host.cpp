@@ -70,6 +70,20 @@ std::optional<http::Response> HttpHost::on_headers(const http::Request& request)
   return to_http(*access.refusal);
 }
 
+std::optional<http::Response> HttpHost::on_refused(const http::Request& head,
+                                                   const http::Refusal& refusal) {
+  ApiError error;
+  error.status = refusal.status;
+  error.type = refusal.status == 503 ? "server_error" : "invalid_request_error";
+  error.code = refusal.code;
+  error.message = refusal.message;
+  http::Response response = to_http(error_response(0, protocol_of(head.path), error));
+  for (const auto& [name, value] : refusal.headers) {
+    if (name != "retry-after") response.headers.emplace_back(name, value);
+  }
+  return response;
+}
+
 void HttpHost::on_request(http::SessionId session, http::Request request) {
   if (answer_here(session, request)) return;
   Access access = access_of(options_.keys, request, session.value);

@@ -46,6 +46,9 @@ class HttpHost final : public http::Handler {
 
   /// Credentials are refused before the body is read.
   std::optional<http::Response> on_headers(const http::Request& request) override;
+  /// In the shape of the path's protocol.
+  std::optional<http::Response> on_refused(const http::Request& head,
+                                           const http::Refusal& refusal) override;
   void on_request(http::SessionId session, http::Request request) override;
   void on_drained(http::SessionId session, std::size_t bytes) override;
   void on_gone(http::SessionId session) override;

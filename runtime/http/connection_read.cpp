@@ -154,8 +154,15 @@ void Connection::hand_out() {
 
 void Connection::refuse(const Refusal& refusal) {
   shard_.counters().refused.add(1);
-  if (phase_ != Phase::kBody) writer_.start_exchange({.keep_alive = false});
-  answer_and_close(to_response(refusal));
+  const Request* head = reader_.head_or_null();
+  if (phase_ != Phase::kBody) {
+    const auto fields =
+        head != nullptr ? cors_headers(shard_.shared().cors, head->headers) : Headers();
+    writer_.start_exchange({.keep_alive = false, .fields = fields});
+  }
+  if (head == nullptr) return answer_and_close(to_response(refusal));
+  auto shaped = shard_.shared().handler->on_refused(*head, refusal);
+  answer_and_close(shaped ? std::move(*shaped) : to_response(refusal));
 }
 
 void Connection::answer_and_close(Response response) {

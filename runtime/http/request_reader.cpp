@@ -203,6 +203,10 @@ const Refusal& RequestReader::refusal() const {
   return impl_->refusal;
 }
 
+const Request* RequestReader::head_or_null() const {
+  return impl_->parser ? &impl_->parser->request : nullptr;
+}
+
 const Request& RequestReader::request() const {
   TROUPE_ASSERT(impl_->parser, "the head must be known");
   return impl_->parser->request;

@@ -39,6 +39,8 @@ class RequestReader {
   Stage stage() const;
   /// Requires: stage() == kRefused.
   const Refusal& refusal() const;
+  /// The head of the request, as far as it was understood; null: not yet.
+  const Request* head_or_null() const;
   /// Its head; the body comes with take(). Requires: stage() is kBody or kDone.
   const Request& request() const;
   /// The body is decoded, and no content-encoding is among the headers. Requires: stage() == kDone.

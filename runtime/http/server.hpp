@@ -46,6 +46,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/base/time.hpp"
 #include "runtime/http/cors.hpp"
+#include "runtime/http/refusal.hpp"
 #include "runtime/http/tls_context.hpp"
 #include "runtime/http/types.hpp"
 
@@ -57,6 +58,11 @@ class Handler {
   /// The head of a request whose body is still to come (`request.body` is empty). An answer here
   /// ends the request: credentials and routes can be refused before 32 MiB are read.
   virtual std::optional<Response> on_headers(const Request&) { return std::nullopt; }
+  /// The server refuses this request (its body is too large, broken or late). An answer here takes
+  /// the place of the refusal's own shape; status and headers should stay.
+  virtual std::optional<Response> on_refused(const Request&, const Refusal&) {
+    return std::nullopt;
+  }
   virtual void on_request(SessionId session, Request request) = 0;
   virtual void on_drained(SessionId session, std::size_t bytes_written_total) = 0;
   virtual void on_gone(SessionId session) = 0;

@@ -49,7 +49,7 @@ class AccessTest(unittest.TestCase):
                            {"content-type": "application/json", **(headers or {})})
         response = connection.getresponse()
         if fields.get("stream") and response.status == 200:
-            return response
+            return connection, response
         return response.status, {k.lower(): v for k, v in response.getheaders()}, response.read()
 
     def bearer(self, key):
@@ -114,10 +114,12 @@ class AccessTest(unittest.TestCase):
         self.assertEqual(self.ask(headers=self.bearer(self.key))[0], 200, "others go on")
 
     def test_concurrency_limit_ends_with_the_request(self):
-        response = self.ask(headers=self.bearer(self.narrow), model="script/forever", stream=True)
+        connection, response = self.ask(headers=self.bearer(self.narrow), model="script/forever",
+                                        stream=True)
         next(events(response))
         self.assertEqual(self.ask(headers=self.bearer(self.narrow))[0], 429)
         response.close()
+        connection.close()
         self.node.wait_until(
             lambda: self.ask(headers=self.bearer(self.narrow))[0] == 200, 5, "its place is free")
 
