@@ -186,7 +186,7 @@ std::size_t RequestReader::feed(std::string_view bytes) {
     if (before == Stage::kEmpty) {
       const std::size_t skipped = impl_->skip_empty_lines(rest);
       taken += skipped;
-      if (skipped > 0) continue;
+      if (skipped > 0 || impl_->stage == Stage::kRefused) continue;
     }
     taken += before == Stage::kBody ? impl_->feed_body(rest) : impl_->feed_head(rest);
     if (before != Stage::kBody && impl_->stage == Stage::kBody) break;

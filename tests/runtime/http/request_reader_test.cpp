@@ -72,6 +72,12 @@ TEST(RequestReader, ABodyMayHoldAnyBytesInWhateverPieceItComes) {
   }
 }
 
+TEST(RequestReader, ABareCrBeforeARequestIsRefusedHoweverItIsCut) {
+  for (const std::size_t step : {1, 2, 3, 100}) {
+    EXPECT_EQ(status_of("\r\n\rGET / HTTP/1.1\r\nhost: a\r\n\r\n", step), 400) << step;
+  }
+}
+
 TEST(RequestReader, StopsBetweenHeadAndBody) {
   auto reader = make_reader();
   const std::string bytes =
