@@ -154,7 +154,8 @@ void Connection::finish_exchange() {
   shard_.close_exchange(session);
   body_lease_.release();
   shard_.shared().handler->on_drained(session, written);
-  const bool last = !writer_.context().keep_alive || shard_.shared().winding_down;
+  // While winding down the head decides: a client that was not told of a close may ask once more.
+  const bool last = !writer_.context().keep_alive || shard_.shared().draining;
   if (last || writer_.until_close()) return begin_linger();
   phase_ = Phase::kIdle;
   arm(deadline_, monotonic_now() + limits_.idle_timeout);
