@@ -12,8 +12,10 @@ SessionRespond error_response(std::uint64_t exchange, recipe::Protocol protocol,
                               const ApiError& error, Duration retry_after) {
   SessionRespond answer;
   answer.exchange = exchange;
-  answer.status = static_cast<std::uint16_t>(error.status);
+  const bool overloaded = protocol == recipe::Protocol::kMessages && error.status == 503;
+  answer.status = overloaded ? 529 : static_cast<std::uint16_t>(error.status);
   answer.headers.emplace_back("content-type", "application/json");
+  if (error.status == 401) answer.headers.emplace_back("www-authenticate", "Bearer");
   if (error.status == 503 || error.status == 429) {
     const std::int64_t whole = (retry_after.value + 999'999'999) / 1'000'000'000;
     answer.headers.emplace_back("retry-after", std::to_string(whole));

@@ -14,7 +14,8 @@ namespace troupe {
 /// The protocol of an inference path; other paths speak as Chat Completions does.
 recipe::Protocol protocol_of(std::string_view path);
 
-/// 503 and 429 carry Retry-After, in whole seconds.
+/// 503 and 429 carry Retry-After, in whole seconds; what is 503 elsewhere is 529 to Anthropic's
+/// clients (overloaded_error).
 SessionRespond error_response(std::uint64_t exchange, recipe::Protocol protocol,
                               const ApiError& error, Duration retry_after = seconds(1));
 SessionRespond error_response(std::uint64_t exchange, recipe::Protocol protocol, Code code,

@@ -1,6 +1,7 @@
 #include "actors/gateway/gateway_core.hpp"
 
 #include "actors/gateway/api_error.hpp"
+#include "actors/gateway/health.hpp"
 #include "actors/gateway/model_list.hpp"
 #include "runtime/base/rng.hpp"
 
@@ -12,19 +13,19 @@ bool is_inference(const std::string& path) {
   return path == "/v1/chat/completions" || path == "/v1/responses" || path == "/v1/messages";
 }
 
-bool known_path(const std::string& path) {
-  if (is_inference(path)) return true;
-  for (const char* known : {"/v1/models", "/health", "/live", "/liveness", "/ready", "/readiness",
-                            "/health/ready", "/ping", "/version"}) {
-    if (path == known) return true;
-  }
-  return false;
+/// What a path takes, as `allow` says it; null: there is no such path.
+const char* methods_of(const std::string& path) {
+  if (is_inference(path)) return "POST, OPTIONS";
+  const bool reads = path == "/v1/models" || path == "/version" || path == "/metrics" ||
+                     health_answer(path, ServingState::kServing);
+  return reads ? "GET, HEAD, OPTIONS" : nullptr;
 }
 
 }  // namespace
 
 void GatewayCore::on(const Started&, Context&, Effects& out) {
   out.info("gateway_started", "at most " + std::to_string(args_.requests_max) + " requests");
+  tell_health(out);
 }
 
 void GatewayCore::on(const HttpArrived& arrived, Context& context, Effects& out) {
@@ -32,17 +33,17 @@ void GatewayCore::on(const HttpArrived& arrived, Context& context, Effects& out)
   const bool get = arrived.method == "GET" || arrived.method == "HEAD";
   if (is_inference(path) && arrived.method == "POST") return admit(arrived, context, out);
   if (get && path == "/v1/models") return answer(arrived, 200, models_body(ranks_.models()), out);
-  if (get && (path == "/live" || path == "/liveness" || path == "/ping")) {
-    return answer(arrived, 200, R"({"status":"live"})", out);
+  if (const auto health = health_answer(path, state()); get && health) {
+    return answer(arrived, health->status, health->body, out);
   }
-  if (get && (path == "/ready" || path == "/readiness" || path == "/health/ready")) {
-    return answer_health(arrived, true, out);
-  }
-  if (get && path == "/health") return answer_health(arrived, false, out);
   if (get && path == "/version") {
     return answer(arrived, 200, R"({"version":")" + args_.version + R"("})", out);
   }
-  not_found(arrived, known_path(path) ? 405 : 404, out);
+  const char* methods = methods_of(path);
+  if (methods == nullptr) return not_found(arrived, 404, out);
+  if (arrived.method != "OPTIONS") return not_found(arrived, 405, out);
+  out.send(arrived.session, make_message<SessionRespond>(arrived.exchange, std::uint16_t{204},
+                                                         HeaderList{{"allow", methods}}, ""));
 }
 
 void GatewayCore::answer(const HttpArrived& arrived, std::uint16_t status, std::string body,
@@ -53,10 +54,15 @@ void GatewayCore::answer(const HttpArrived& arrived, std::uint16_t status, std::
                                                          std::move(headers), std::move(body)));
 }
 
-void GatewayCore::answer_health(const HttpArrived& arrived, bool readiness, Effects& out) {
-  if (draining_) return answer(arrived, readiness ? 503 : 200, R"({"status":"draining"})", out);
-  if (ranks_.size() == 0) return answer(arrived, 503, R"({"status":"waiting for a rank"})", out);
-  answer(arrived, 200, R"({"status":"ok"})", out);
+ServingState GatewayCore::state() const {
+  if (draining_) return ServingState::kDraining;
+  return ranks_.size() == 0 ? ServingState::kNoRank : ServingState::kServing;
+}
+
+void GatewayCore::tell_health(Effects& out) {
+  if (!args_.front || state() == told_) return;
+  told_ = state();
+  out.send(args_.front, make_message<GatewayHealth>(told_));
 }
 
 void GatewayCore::not_found(const HttpArrived& arrived, std::uint16_t status, Effects& out) {
@@ -66,8 +72,9 @@ void GatewayCore::not_found(const HttpArrived& arrived, std::uint16_t status, Ef
   error.type = "invalid_request_error";
   error.code = status == 404 ? "not_found" : "method_not_allowed";
   error.message = (status == 404 ? "there is no " : "the method does not fit the path: ") + what;
-  out.send(arrived.session, make_message<SessionRespond>(error_response(
-                                arrived.exchange, protocol_of(arrived.path), error)));
+  SessionRespond answer = error_response(arrived.exchange, protocol_of(arrived.path), error);
+  if (status == 405) answer.headers.emplace_back("allow", methods_of(arrived.path));
+  out.send(arrived.session, make_message<SessionRespond>(std::move(answer)));
 }
 
 void GatewayCore::refuse(const HttpArrived& arrived, Code code, std::string_view message,
@@ -84,21 +91,25 @@ RequestId GatewayCore::next_id(const ActorRef& self) {
   return RequestId((life & kPrefixBits) << 32 | ++next_request_);
 }
 
+std::string GatewayCore::closed(const std::string& tenant) const {
+  if (draining_) return "the server is draining; try another";
+  if (ranks_.size() == 0) return "no rank is up; try again";
+  if (!streams_) return "the stream table starts anew; try again";
+  if (by_ref_.size() < admission_.room(tenant, args_.requests_max)) return "";
+  return "the server is overloaded: " + std::to_string(by_ref_.size()) +
+         " requests are under way; try again";
+}
+
 void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& out) {
-  if (draining_) {
-    return refuse(arrived, Code::kUnavailable, "the server is draining; try another", out);
-  }
-  if (ranks_.size() == 0) {
-    return refuse(arrived, Code::kUnavailable, "no rank is up; try again", out);
-  }
-  if (!streams_) {
-    return refuse(arrived, Code::kUnavailable, "the stream table starts anew; try again", out);
-  }
-  if (by_ref_.size() >= args_.requests_max) {
-    return refuse(arrived, Code::kUnavailable,
-                  "the server is overloaded: " + std::to_string(by_ref_.size()) +
-                      " requests are under way; try again",
-                  out);
+  const std::string reason = closed(arrived.tenant);
+  if (!reason.empty()) return refuse(arrived, Code::kUnavailable, reason, out);
+  const recipe::Protocol protocol = protocol_of(arrived.path);
+  const Admission::Verdict verdict = admission_.admit(arrived.tenant, context.now);
+  if (verdict.outcome != Admission::Outcome::kAdmitted) {
+    out.count("troupe_requests_refused_total", 1, "rate_limit");
+    return out.send(arrived.session,
+                    make_message<SessionRespond>(too_many_requests(
+                        arrived.exchange, verdict, protocol, arrived.unix_seconds)));
   }
   const RequestId id = next_id(context.self);
   RequestCore::Args args;
@@ -108,9 +119,11 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
   args.timeout = args_.request_timeout;
   args.preparer = args_.preparer;
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
-  live_[id] = Live{request, arrived.session, arrived.exchange};
+  live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant};
   by_ref_[request] = id;
-  out.send(arrived.session, make_message<SessionAdopted>(arrived.exchange, request, streams_));
+  out.send(arrived.session,
+           make_message<SessionAdopted>(arrived.exchange, request, streams_,
+                                        rate_headers(verdict, protocol, arrived.unix_seconds)));
   out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
 }
 
@@ -131,8 +144,13 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
   }
   ranks_.release(down.ref);
   const auto at = by_ref_.find(down.ref);
-  if (at == by_ref_.end()) return ranks_.leave(down.ref);
-  live_.erase(at->second);
+  if (at == by_ref_.end()) {
+    ranks_.leave(down.ref);
+    return tell_health(out);
+  }
+  const auto live = live_.find(at->second);
+  admission_.release(live->second.tenant);
+  live_.erase(live);
   by_ref_.erase(at);
   out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
   if (draining_ && by_ref_.empty()) out.stop("drained");
@@ -151,11 +169,13 @@ void GatewayCore::on(const RankJoined& joined, Context&, Effects& out) {
   ranks_.join(joined);
   out.watch(joined.rank);
   out.info("rank_joined", to_string(joined.rank));
+  tell_health(out);
 }
 
 void GatewayCore::on(const RankLeft& left, Context&, Effects& out) {
   ranks_.leave(left.rank);
   out.unwatch(left.rank);
+  tell_health(out);
 }
 
 void GatewayCore::on(const StreamsStarted& started, Context&, Effects& out) {
@@ -176,6 +196,7 @@ void GatewayCore::on(const Undeliverable&, Context&, Effects&) {
 
 void GatewayCore::on(const Drain& drain, Context&, Effects& out) {
   draining_ = true;
+  tell_health(out);
   if (drain.within <= Duration()) {
     for (const auto& [id, live] : live_) {
       out.send(live.ref, make_message<Drain>(Duration()));

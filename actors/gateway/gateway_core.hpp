@@ -1,13 +1,15 @@
 // Gateway: admits HTTP requests, gives each a request actor, and places them on ranks.
 //
 // Routes: POST /v1/chat/completions, /v1/responses and /v1/messages (a request actor), GET
-// /v1/models, /health, /live, /ready, /version with vLLM's and SGLang's aliases (DEFAULTS.md
-// section 1). /metrics is answered by the HTTP host, which holds the registry.
+// /v1/models, /version, and the health paths of health.hpp with vLLM's and SGLang's aliases
+// (DEFAULTS.md section 1). Live the HTTP host answers health from GatewayHealth, and /metrics,
+// whose registry it holds.
 //
 // Protocol: session_messages.hpp, gateway_messages.hpp.
 //
 // Invariants
-// 1. At most `requests_max` requests live at once; more get 503 with Retry-After at once.
+// 1. At most `requests_max` requests live at once; more get 503 with Retry-After at once (Anthropic
+//    clients: 529). What a key may use beside that is in admission.hpp: 429.
 // 2. A request is a child: its end, for any reason, ends its load and its entry here.
 // 3. A Drain refuses new requests; one without time left also ends those that are under way.
 // 4. /ready is 200 only while a rank is known and nothing drains; /live is 200 while this answers.
@@ -17,6 +19,7 @@
 #include <memory>
 #include <string>
 
+#include "actors/gateway/admission.hpp"
 #include "actors/gateway/rank_table.hpp"
 #include "actors/request/request_core.hpp"
 #include "runtime/actor/actor.hpp"
@@ -30,12 +33,14 @@ class GatewayCore {
     std::uint32_t requests_max = 320;  ///< live at once: running and waiting
     Duration request_timeout = seconds(600);
     Duration retry_after = seconds(1);
+    ActorRef front;  ///< hears of GatewayHealth; nobody in simulation
     std::string version;
     std::shared_ptr<const RequestPreparer> preparer;
+    std::vector<TenantLimits> tenants;  ///< of the configured keys
   };
   static constexpr const char* kKind = "gateway";
 
-  explicit GatewayCore(const Args& args) : args_(args) {}
+  explicit GatewayCore(const Args& args) : args_(args), admission_(args.tenants) {}
 
   void on(const Started&, Context& context, Effects& out);
   void on(const HttpArrived& arrived, Context& context, Effects& out);
@@ -58,23 +63,29 @@ class GatewayCore {
   /// Unique in a cluster's life; below 2^53, so that JSON carries it.
   RequestId next_id(const ActorRef& self);
   void admit(const HttpArrived& arrived, Context& context, Effects& out);
+  /// Why nobody is admitted now; empty: somebody may be.
+  std::string closed(const std::string& tenant) const;
   void answer(const HttpArrived& arrived, std::uint16_t status, std::string body, Effects& out);
-  void answer_health(const HttpArrived& arrived, bool readiness, Effects& out);
+  ServingState state() const;
+  void tell_health(Effects& out);
   void refuse(const HttpArrived& arrived, Code code, std::string_view message, Effects& out);
   void not_found(const HttpArrived& arrived, std::uint16_t status, Effects& out);
 
   Args args_;
+  Admission admission_;
   RankTable ranks_;
   ActorRef streams_;
   struct Live {
     ActorRef ref;
     ActorRef session;
     std::uint64_t exchange = 0;
+    std::string tenant;
   };
   std::map<RequestId, Live> live_;
   std::map<ActorRef, RequestId> by_ref_;
   std::uint32_t next_request_ = 0;
   bool draining_ = false;
+  ServingState told_ = ServingState::kStarting;
 };
 
 }  // namespace troupe

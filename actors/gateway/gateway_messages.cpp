@@ -8,5 +8,6 @@ template const MessageType& message_type<RankJoined>();
 template const MessageType& message_type<RankLeft>();
 template const MessageType& message_type<StreamsStarted>();
 template const MessageType& message_type<CancelAnswered>();
+template const MessageType& message_type<GatewayHealth>();
 
 }  // namespace troupe

@@ -3,6 +3,7 @@
 //   node → gateway      RankJoined, RankLeft, StreamsStarted
 //   request → gateway   PlaceRequest; its Down is the end of its load
 //   operator → gateway  CancelRequest;  gateway → operator  CancelAnswered
+//   gateway → front     GatewayHealth: at its start and when it changes
 #pragma once
 
 #include <string>
@@ -48,6 +49,15 @@ struct CancelAnswered {
     visit("request", self.request);
     visit("found", self.found);
   }
+};
+
+/// What a node can do for clients now; health.hpp says what each health path answers.
+enum class ServingState : std::uint8_t { kStarting = 0, kNoRank, kServing, kDraining };
+
+struct GatewayHealth {
+  static constexpr MessageInfo info{0x0114, "gateway_health"};
+  ServingState state = ServingState::kStarting;
+  static void fields(auto& self, auto&& visit) { visit("state", self.state); }
 };
 
 using GatewayProtocol =

@@ -3,14 +3,12 @@
 #include <ctime>
 
 #include "actors/gateway/api_error.hpp"
+#include "actors/gateway/health.hpp"
 #include "actors/node/node_messages.hpp"
 
 namespace troupe {
 
 namespace {
-
-/// Drained bytes are told in steps: a quarter of the least stream buffer that may be configured.
-constexpr std::uint64_t kDrainStep = 32u << 10;
 
 http::SessionId session_of(std::uint64_t exchange) {
   return http::SessionId(exchange);
@@ -20,10 +18,15 @@ http::Response to_http(const SessionRespond& respond) {
   return {respond.status, respond.headers, respond.body};
 }
 
+HeaderList joined(HeaderList headers, const HeaderList& more) {
+  headers.insert(headers.end(), more.begin(), more.end());
+  return headers;
+}
+
 }  // namespace
 
-HttpHost::HttpHost(ActorSystem& system, std::function<std::string()> metrics)
-    : system_(system), metrics_(std::move(metrics)) {
+HttpHost::HttpHost(ActorSystem& system, Options options)
+    : system_(system), options_(std::move(options)) {
   endpoint_ = system_.open_endpoint([this](const Envelope& envelope) { receive(envelope); });
 }
 
@@ -31,11 +34,60 @@ HttpHost::~HttpHost() {
   system_.close_endpoint(endpoint_);
 }
 
-void HttpHost::on_request(http::SessionId session, http::Request request) {
-  if (request.path == "/metrics") {
-    server_->respond(session, {200, {{"content-type", "text/plain; version=0.0.4"}}, metrics_()});
-    return;
+ServingState HttpHost::state() const {
+  return draining_ ? ServingState::kDraining : told_.load();
+}
+
+bool HttpHost::answer_here(http::SessionId session, const http::Request& request) {
+  if (auto preflight = http::preflight_answer(options_.cors, request)) {
+    server_->respond(session, std::move(*preflight));
+    return true;
   }
+  if (request.method != "GET" && request.method != "HEAD") return false;
+  if (request.path == "/metrics") return scrape(session), true;
+  auto health = health_answer(request.path, state());
+  if (!health) return false;
+  http::Headers headers{{"content-type", "application/json"}};
+  if (health->status == 503) headers.emplace_back("retry-after", "1");
+  server_->respond(session, {health->status, std::move(headers), std::move(health->body)});
+  return true;
+}
+
+void HttpHost::scrape(http::SessionId session) {
+  const bool taken = scrapes_->run([this, session] {
+    server_->respond(session,
+                     {200, {{"content-type", "text/plain; version=0.0.4"}}, options_.metrics()});
+  });
+  if (taken) return;
+  server_->respond(
+      session, to_http(error_response(session.value, recipe::Protocol::kChat, Code::kUnavailable,
+                                      "too many scrapes at a time; try again")));
+}
+
+std::optional<http::Response> HttpHost::on_headers(const http::Request& request) {
+  const Access access = access_of(options_.keys, request);
+  if (!access.refusal) return std::nullopt;
+  return to_http(*access.refusal);
+}
+
+std::optional<http::Response> HttpHost::on_refused(const http::Request& head,
+                                                   const http::Refusal& refusal) {
+  ApiError error;
+  error.status = refusal.status;
+  error.type = refusal.status == 503 ? "server_error" : "invalid_request_error";
+  error.code = refusal.code;
+  error.message = refusal.message;
+  http::Response response = to_http(error_response(0, protocol_of(head.path), error));
+  for (const auto& [name, value] : refusal.headers) {
+    if (name != "retry-after") response.headers.emplace_back(name, value);
+  }
+  return response;
+}
+
+void HttpHost::on_request(http::SessionId session, http::Request request) {
+  if (answer_here(session, request)) return;
+  Access access = access_of(options_.keys, request, session.value);
+  if (access.refusal) return server_->respond(session, to_http(*access.refusal));
   HttpArrived arrived;
   arrived.exchange = session.value;
   arrived.session = endpoint_;
@@ -45,62 +97,35 @@ void HttpHost::on_request(http::SessionId session, http::Request request) {
   arrived.body = std::move(request.body);
   arrived.arrived = system_.now();
   arrived.unix_seconds = std::time(nullptr);
-  ActorRef gateway;
-  {
-    const std::lock_guard lock(mutex_);
-    gateway = gateway_;
-    if (gateway) exchanges_[session.value] = Exchange{gateway, {}, false, 0};
-  }
-  if (!gateway) {
-    server_->respond(
-        session, to_http(error_response(session.value, recipe::Protocol::kChat, Code::kUnavailable,
-                                        "the gateway is starting; try again")));
-    return;
-  }
+  arrived.tenant = std::move(access.tenant);
+  const ActorRef gateway = book_.open(session.value);
+  if (!gateway) return refuse_without_gateway(session, arrived.path);
   system_.send(endpoint_, gateway, make_message<HttpArrived>(std::move(arrived)));
 }
 
+void HttpHost::refuse_without_gateway(http::SessionId session, std::string_view path) {
+  server_->respond(session,
+                   to_http(error_response(session.value, protocol_of(path), Code::kUnavailable,
+                                          draining_ ? "the server is draining; try another"
+                                                    : "the gateway is starting; try again")));
+}
+
 void HttpHost::on_drained(http::SessionId session, std::size_t bytes) {
-  ActorRef streams;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = exchanges_.find(session.value);
-    if (at == exchanges_.end() || !at->second.streams) return;
-    if (bytes < at->second.reported + kDrainStep) return;
-    at->second.reported = bytes;
-    streams = at->second.streams;
-  }
-  system_.send(endpoint_, streams, make_message<SessionDrained>(session.value, bytes));
+  const ActorRef streams = book_.drained(session.value, bytes);
+  if (streams) system_.send(endpoint_, streams, make_message<SessionDrained>(session.value, bytes));
 }
 
 void HttpHost::on_gone(http::SessionId session) {
-  ActorRef owner;
-  bool adopted = false;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = exchanges_.find(session.value);
-    if (at == exchanges_.end()) return;
-    owner = at->second.owner;
-    adopted = static_cast<bool>(at->second.streams);
-    exchanges_.erase(at);
-  }
-  if (adopted) system_.unwatch(endpoint_, owner);
-  system_.send(endpoint_, owner, make_message<SessionGone>(session.value));
+  const auto exchange = book_.take(session.value);
+  if (!exchange) return;
+  if (exchange->streams) system_.unwatch(endpoint_, exchange->owner);
+  system_.send(endpoint_, exchange->owner, make_message<SessionGone>(session.value));
 }
 
-bool HttpHost::finish(std::uint64_t exchange) {
-  ActorRef owner;
-  bool adopted = false;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = exchanges_.find(exchange);
-    if (at == exchanges_.end()) return false;
-    owner = at->second.owner;
-    adopted = static_cast<bool>(at->second.streams);
-    exchanges_.erase(at);
-  }
-  if (adopted) system_.unwatch(endpoint_, owner);
-  return true;
+std::optional<HostExchanges::Exchange> HttpHost::finish(std::uint64_t number) {
+  auto exchange = book_.take(number);
+  if (exchange && exchange->streams) system_.unwatch(endpoint_, exchange->owner);
+  return exchange;
 }
 
 void HttpHost::receive(const Envelope& envelope) {
@@ -110,15 +135,13 @@ void HttpHost::receive(const Envelope& envelope) {
   } else if (const auto* adoption = message.as<SessionAdopted>()) {
     adopted(*adoption);
   } else if (const auto* begin = message.as<SessionBegin>()) {
-    {
-      const std::lock_guard lock(mutex_);
-      const auto at = exchanges_.find(begin->exchange);
-      if (at != exchanges_.end()) at->second.begun = true;
-    }
-    server_->begin_stream(session_of(begin->exchange), begin->status, begin->headers);
+    server_->begin_stream(session_of(begin->exchange), begin->status,
+                          joined(begin->headers, book_.begin(begin->exchange)));
   } else if (const auto* respond = message.as<SessionRespond>()) {
-    if (finish(respond->exchange)) {
-      server_->respond(session_of(respond->exchange), to_http(*respond));
+    if (const auto exchange = finish(respond->exchange)) {
+      http::Response response = to_http(*respond);
+      response.headers = joined(std::move(response.headers), exchange->headers);
+      server_->respond(session_of(respond->exchange), std::move(response));
     }
   } else if (const auto* end = message.as<SessionEnd>()) {
     if (finish(end->exchange)) server_->end(session_of(end->exchange));
@@ -128,23 +151,15 @@ void HttpHost::receive(const Envelope& envelope) {
     owner_ended(down->ref);
   } else if (const auto* started = message.as<GatewayStarted>()) {
     gateway_started(started->gateway);
+  } else if (const auto* health = message.as<GatewayHealth>()) {
+    told_ = health->state;
   } else if (const auto* lost = message.as<Undeliverable>()) {
     if (lost->kind == HttpArrived::info.kind) owner_ended(lost->to);
   }
 }
 
 void HttpHost::adopted(const SessionAdopted& adoption) {
-  bool known = false;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = exchanges_.find(adoption.exchange);
-    known = at != exchanges_.end();
-    if (known) {
-      at->second.owner = adoption.request;
-      at->second.streams = adoption.streams;
-    }
-  }
-  if (known) {
+  if (book_.adopt(adoption)) {
     system_.watch(endpoint_, adoption.request);
   } else {
     // The client left before the request was born.
@@ -153,18 +168,8 @@ void HttpHost::adopted(const SessionAdopted& adoption) {
 }
 
 void HttpHost::owner_ended(const ActorRef& owner) {
-  std::map<std::uint64_t, Exchange> orphans;
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto at = exchanges_.begin(); at != exchanges_.end();) {
-      if (at->second.owner == owner) {
-        orphans.insert(exchanges_.extract(at++));
-      } else {
-        ++at;
-      }
-    }
-    if (gateway_ == owner) gateway_ = ActorRef{};
-  }
+  if (owner == gateway_) told_ = ServingState::kStarting;
+  const auto orphans = book_.take_of(owner);
   for (const auto& [exchange, orphan] : orphans) {
     if (orphan.begun) {
       server_->cut(session_of(exchange));
@@ -177,10 +182,8 @@ void HttpHost::owner_ended(const ActorRef& owner) {
 }
 
 void HttpHost::gateway_started(const ActorRef& gateway) {
-  {
-    const std::lock_guard lock(mutex_);
-    gateway_ = gateway;
-  }
+  gateway_ = gateway;
+  book_.set_gateway(gateway);
   system_.watch(endpoint_, gateway);
 }
 

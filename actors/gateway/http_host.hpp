@@ -1,19 +1,25 @@
 // The HTTP server as a foreign actor: exchanges become messages and messages become bytes.
 //
 // It opens one endpoint, the session of all exchanges (session_messages.hpp), watches whoever owns
-// an exchange, and answers by itself when an owner ends without a terminal message, when no gateway
-// lives, and for /metrics. It knows nothing of what requests mean.
+// an exchange, and answers by itself what must not wait for an actor: an owner that ends without a
+// terminal message, a missing gateway, CORS preflights, wrong keys, the health paths (from the
+// state that the gateway told last, or draining), and /metrics. It knows nothing of what requests
+// mean.
 //
-// Threads: server callbacks come from io threads, messages from scheduler threads; one mutex keeps
-// the books and is never held while calling the server or the system.
-// Ownership: server, system and metrics outlive it except that `attach` gives it the server.
+// Threads: server callbacks come from io threads, messages from scheduler threads; who owns what is
+// in the stripes of host_exchanges.hpp. Metrics are rendered on a thread of their own: that takes
+// milliseconds which no io thread has.
+// Ownership: system and metrics outlive it; `attach` gives it the server, which goes before it.
 #pragma once
 
+#include <atomic>
 #include <functional>
-#include <map>
-#include <mutex>
+#include <memory>
 
-#include "actors/gateway/session_messages.hpp"
+#include "actors/gateway/gateway_messages.hpp"
+#include "actors/gateway/host_access.hpp"
+#include "actors/gateway/host_exchanges.hpp"
+#include "actors/gateway/host_scrapes.hpp"
 #include "runtime/actor/system.hpp"
 #include "runtime/http/server.hpp"
 
@@ -21,41 +27,54 @@ namespace troupe {
 
 class HttpHost final : public http::Handler {
  public:
-  /// `metrics` renders the body of /metrics.
-  HttpHost(ActorSystem& system, std::function<std::string()> metrics);
+  struct Options {
+    std::function<std::string()> metrics;  ///< renders the body of /metrics
+    http::CorsPolicy cors;                 ///< the server's
+    KeyRing keys;                          ///< empty: no key is asked for
+  };
+  HttpHost(ActorSystem& system, Options options);
   ~HttpHost() override;
 
   /// Requires: before the server starts.
   void attach(http::Server& server) { server_ = &server; }
   /// The endpoint: the node's `front`.
   const ActorRef& endpoint() const { return endpoint_; }
+  /// From now on the node is not ready, whatever the gateway said.
+  void set_draining() { draining_ = true; }
+  /// The last scrape has ended: the server may go. Requires: it calls no more.
+  void stop_scrapes() { scrapes_.reset(); }
 
+  /// Credentials are refused before the body is read.
+  std::optional<http::Response> on_headers(const http::Request& request) override;
+  /// In the shape of the path's protocol.
+  std::optional<http::Response> on_refused(const http::Request& head,
+                                           const http::Refusal& refusal) override;
   void on_request(http::SessionId session, http::Request request) override;
   void on_drained(http::SessionId session, std::size_t bytes) override;
   void on_gone(http::SessionId session) override;
 
  private:
-  struct Exchange {
-    ActorRef owner;    ///< the gateway, then the request
-    ActorRef streams;  ///< nobody before adoption
-    bool begun = false;
-    std::uint64_t reported = 0;  ///< bytes last told to the streams
-  };
-
+  ServingState state() const;
+  /// True: answered here, on the io thread.
+  bool answer_here(http::SessionId session, const http::Request& request);
+  void scrape(http::SessionId session);
+  void refuse_without_gateway(http::SessionId session, std::string_view path);
   void receive(const Envelope& envelope);
   void adopted(const SessionAdopted& adopted);
   void owner_ended(const ActorRef& owner);
   void gateway_started(const ActorRef& gateway);
   /// Takes the exchange out of the books; nothing if it ended before.
-  bool finish(std::uint64_t exchange);
+  std::optional<HostExchanges::Exchange> finish(std::uint64_t number);
 
   ActorSystem& system_;
-  std::function<std::string()> metrics_;
+  const Options options_;
   http::Server* server_ = nullptr;
   ActorRef endpoint_;
-  std::mutex mutex_;
-  std::map<std::uint64_t, Exchange> exchanges_;
-  ActorRef gateway_;
+  HostExchanges book_;
+  ActorRef gateway_;  ///< of receive() only
+  std::atomic<ServingState> told_{ServingState::kStarting};
+  std::atomic<bool> draining_{false};
+  std::unique_ptr<HostScrapes> scrapes_ = std::make_unique<HostScrapes>();
 };
 
 }  // namespace troupe

@@ -52,6 +52,7 @@ struct HttpArrived {
   Time arrived;  ///< of this node's clock
   std::optional<SimulatedPrompt> simulated;
   std::int64_t unix_seconds = 0;  ///< wall clock of the arrival, for `created`; 0 in simulation
+  std::string tenant;             ///< whose key it carries; empty: no keys are asked for
   static void fields(auto& self, auto&& visit) {
     visit("exchange", self.exchange);
     visit("session", self.session);
@@ -62,6 +63,7 @@ struct HttpArrived {
     visit("arrived", self.arrived);
     visit("simulated", self.simulated);
     visit("unix_seconds", self.unix_seconds);
+    visit("tenant", self.tenant);
   }
 };
 
@@ -70,10 +72,12 @@ struct SessionAdopted {
   std::uint64_t exchange = 0;
   ActorRef request;
   ActorRef streams;
+  HeaderList headers;  ///< that the answer carries beside its own
   static void fields(auto& self, auto&& visit) {
     visit("exchange", self.exchange);
     visit("request", self.request);
     visit("streams", self.streams);
+    visit("headers", self.headers);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <utility>
 
 #include "runtime/base/assert.hpp"
 #include "runtime/http/text.hpp"
@@ -67,8 +68,10 @@ void AnswerWriter::append_head(int status, const Headers& headers) {
   prefix_next_ += "\r\ndate: ";
   prefix_next_ += http_date();
   prefix_next_ += "\r\n";
-  for (const auto& [name, value] : headers) {
-    if (!is_framing_field(name)) append_field(prefix_next_, name, value);
+  for (const Headers* fields : {&headers, &std::as_const(context_.fields)}) {
+    for (const auto& [name, value] : *fields) {
+      if (!is_framing_field(name)) append_field(prefix_next_, name, value);
+    }
   }
   if (!context_.keep_alive) {
     prefix_next_ += "connection: close\r\n";

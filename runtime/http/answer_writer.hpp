@@ -31,6 +31,7 @@ struct AnswerContext {
   bool http10 = false;
   bool head = false;       ///< HEAD: no body
   bool keep_alive = true;  ///< the connection goes on after the answer
+  Headers fields = {};     ///< that every final answer to this request carries
 };
 
 class AnswerWriter {

@@ -1,10 +1,6 @@
 // The writing half of a connection, its deadlines and its ends (reading: connection_read.cpp).
 #include "runtime/http/connection.hpp"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 
 #include "runtime/base/assert.hpp"
@@ -20,46 +16,17 @@ namespace {
 constexpr Duration kDrainLinger = milliseconds(250);
 /// When to ask again whether a client that sent its end of stream still reads.
 constexpr Duration kProbeGaps[] = {seconds(1), seconds(2)};
-/// A dead peer is found after 60 + 4 * 15 s of silence (and by TCP_USER_TIMEOUT when we send).
-constexpr int kKeepIdleSeconds = 60;
-constexpr int kKeepIntervalSeconds = 15;
-constexpr int kKeepCount = 4;
-
-void set_option(Socket& socket, int level, int name, int value) {
-  // A failure costs precision, not correctness: the socket may be dead already.
-  (void)::setsockopt(socket.native_handle(), level, name, &value, sizeof value);
-}
-
-std::string describe_peer(const Socket& socket) {
-  error_code error;
-  const auto peer = socket.remote_endpoint(error);
-  if (error) return "unknown";
-  const auto host = peer.address().to_string();
-  return (peer.address().is_v6() ? "[" + host + "]" : host) + ":" + std::to_string(peer.port());
-}
-
 }  // namespace
 
 Connection::Connection(Shard& shard, Socket socket)
     : shard_(shard),
       limits_(shard.shared().limits),
-      socket_(std::move(socket)),
-      peer_(describe_peer(socket_)),
-      reader_(limits_.header_bytes_max, limits_.body_bytes_max) {
-  error_code error;
-  socket_.non_blocking(true, error);
-  set_option(socket_, IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(socket_, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(socket_, IPPROTO_TCP, TCP_KEEPIDLE, kKeepIdleSeconds);
-  set_option(socket_, IPPROTO_TCP, TCP_KEEPINTVL, kKeepIntervalSeconds);
-  set_option(socket_, IPPROTO_TCP, TCP_KEEPCNT, kKeepCount);
-  set_option(socket_, IPPROTO_TCP, TCP_USER_TIMEOUT,
-             static_cast<int>(limits_.write_timeout.milliseconds()));
-  set_option(socket_, SOL_SOCKET, SO_SNDBUF, static_cast<int>(limits_.send_buffer_bytes));
-}
+      transport_(std::move(socket), limits_, shard.shared().tls.get()),
+      reader_(limits_.header_bytes_max, limits_.body_bytes_max, shard_.shared().bodies),
+      body_lease_(shard_.shared().bodies) {}
 
 void Connection::start() {
-  deadline_ = monotonic_now() + limits_.header_timeout;
+  arm(deadline_, monotonic_now() + limits_.header_timeout);
   wait_readable();
 }
 
@@ -71,14 +38,14 @@ void Connection::start_refused(const Refusal& refusal) {
 
 void Connection::respond(Response response) {
   if (writer_.begun()) return;
-  if (shard_.shared().draining) writer_.forbid_keep_alive();
+  if (shard_.shared().winding_down) writer_.forbid_keep_alive();
   writer_.respond(std::move(response));
   flush_later();
 }
 
 void Connection::begin_stream(int status, const Headers& headers) {
   if (writer_.begun()) return;
-  if (shard_.shared().draining) writer_.forbid_keep_alive();
+  if (shard_.shared().winding_down) writer_.forbid_keep_alive();
   writer_.begin(status, headers);
   flush_later();
 }
@@ -113,7 +80,7 @@ void Connection::cut() {
 void Connection::cut_over_cap() {
   const SessionId session = session_;
   shard_.close_exchange(session);
-  shard_.shared().gone_total.fetch_add(1);
+  shard_.counters().gone.add(1);
   abort_answer();
   shard_.shared().handler->on_gone(session);
 }
@@ -139,34 +106,34 @@ bool Connection::write_out() {
   bool progress = false;
   while (true) {
     const auto pieces = writer_.next();
-    const std::array<boost::asio::const_buffer, 3> buffers{
-        boost::asio::buffer(pieces[0].data(), pieces[0].size()),
-        boost::asio::buffer(pieces[1].data(), pieces[1].size()),
-        boost::asio::buffer(pieces[2].data(), pieces[2].size())};
-    if (boost::asio::buffer_size(buffers) == 0) break;
+    if (pieces[0].size() + pieces[1].size() + pieces[2].size() == 0) break;
     error_code error;
-    const auto count = socket_.write_some(buffers, error);
+    const auto count = transport_.write(pieces, error);
     if (error == boost::asio::error::would_block) {
       if (progress || write_deadline_ == kNever)
-        write_deadline_ = monotonic_now() + limits_.write_timeout;
-      wait_writable();
+        arm(write_deadline_, monotonic_now() + limits_.write_timeout);
+      if (!transport_.write_wants_read()) wait_writable();
       return true;
     }
     if (error) return lose(), false;
     progress = true;
     writer_.wrote(count);
-    shard_.shared().bytes_sent.fetch_add(count, std::memory_order_relaxed);
+    shard_.counters().bytes_sent.add(count);
   }
   write_deadline_ = kNever;
   return true;
 }
 
 void Connection::wait_writable() {
+  if (writing_) return;
   writing_ = true;
-  socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const error_code& error) {
-    self->writing_ = false;
-    if (!error) self->flush();
-  });
+  transport_.socket().async_wait(Socket::wait_write,
+                                 [self = shared_from_this()](const error_code& error) {
+                                   self->writing_ = false;
+                                   if (error) return;
+                                   if (self->transport_.read_wants_write()) self->on_readable();
+                                   self->flush();
+                                 });
 }
 
 void Connection::after_write(std::uint64_t payload_before) {
@@ -185,11 +152,13 @@ void Connection::finish_exchange() {
   const SessionId session = session_;
   const std::size_t written = writer_.payload_written();
   shard_.close_exchange(session);
+  body_lease_.release();
   shard_.shared().handler->on_drained(session, written);
+  // While winding down the head decides: a client that was not told of a close may ask once more.
   const bool last = !writer_.context().keep_alive || shard_.shared().draining;
   if (last || writer_.until_close()) return begin_linger();
   phase_ = Phase::kIdle;
-  deadline_ = monotonic_now() + limits_.idle_timeout;
+  arm(deadline_, monotonic_now() + limits_.idle_timeout);
   std::string input;
   std::swap(input, pipelined_);
   parse(input);
@@ -201,15 +170,29 @@ void Connection::finish_exchange() {
 void Connection::probe_if_due(Time now) {
   if (now < probe_at_ || phase_ != Phase::kExchange) return;
   const bool again = probes_ < static_cast<int>(std::size(kProbeGaps));
-  probe_at_ = again ? now + kProbeGaps[probes_] : kNever;
+  arm(probe_at_, again ? now + kProbeGaps[probes_] : kNever);
   ++probes_;
   if (!writer_.can_probe() || writing_) return;  // what is being written probes as well
   writer_.probe();
   flush();
 }
 
-void Connection::on_tick(Time now) {
+void Connection::arm(Time& deadline, Time at) {
+  deadline = at;
+  if (at >= queued_at_) return;
+  queued_at_ = at;
+  shard_.queue_deadline(*this, at);
+}
+
+void Connection::on_due(Time now) {
   if (phase_ == Phase::kClosed) return;
+  queued_at_ = kNever;
+  act_on(now);
+  if (phase_ == Phase::kClosed) return;
+  for (Time* deadline : {&deadline_, &write_deadline_, &probe_at_}) arm(*deadline, *deadline);
+}
+
+void Connection::act_on(Time now) {
   if (now >= write_deadline_) return lose();
   probe_if_due(now);
   if (now < deadline_) return;
@@ -225,7 +208,7 @@ void Connection::on_tick(Time now) {
 
 void Connection::drain() {
   if (phase_ == Phase::kIdle) begin_linger();
-  if (phase_ == Phase::kLinger) deadline_ = std::min(deadline_, monotonic_now() + kDrainLinger);
+  if (phase_ == Phase::kLinger) arm(deadline_, std::min(deadline_, monotonic_now() + kDrainLinger));
 }
 
 void Connection::force_close() {
@@ -235,13 +218,11 @@ void Connection::force_close() {
 void Connection::begin_linger() {
   phase_ = Phase::kLinger;
   pipelined_.clear();
-  error_code error;
-  socket_.shutdown(Socket::shutdown_send, error);
-  if (error || peer_closed_) return close();
+  if (!transport_.shut_down_write() || peer_closed_) return close();
   write_deadline_ = kNever;
   const bool draining = shard_.shared().draining;
-  deadline_ = monotonic_now() +
-              (draining ? std::min(kDrainLinger, limits_.linger_timeout) : limits_.linger_timeout);
+  arm(deadline_, monotonic_now() + (draining ? std::min(kDrainLinger, limits_.linger_timeout)
+                                             : limits_.linger_timeout));
   wait_readable();
 }
 
@@ -251,7 +232,7 @@ void Connection::lose() {
   const SessionId session = session_;
   if (handed_out) {
     shard_.close_exchange(session);
-    shard_.shared().gone_total.fetch_add(1);
+    shard_.counters().gone.add(1);
   }
   close(handed_out);
   if (handed_out) shard_.shared().handler->on_gone(session);
@@ -260,9 +241,8 @@ void Connection::lose() {
 void Connection::close(bool reset) {
   TROUPE_ASSERT(phase_ != Phase::kClosed, "a connection closes once");
   phase_ = Phase::kClosed;
-  error_code error;
-  if (reset) socket_.set_option(boost::asio::socket_base::linger(true, 0), error);
-  socket_.close(error);
+  body_lease_.release();
+  transport_.close(reset);
   shard_.remove(*this, refused_);
 }
 

@@ -11,6 +11,9 @@
 // I/O is non-blocking reads and writes by ourselves; Asio only says when a socket is ready. So an
 // idle connection owns no buffer, and an answer leaves in the turn that it was made in.
 //
+// Under TLS the handshake is part of reading, so that kIdle covers it: the deadline of the first
+// head bounds it too.
+//
 // Invariants: (1) at most one wait for reading and one for writing is pending; (2) shard_ knows the
 // exchange exactly while phase_ is kExchange; (3) callbacks cannot re-enter: what they call on the
 // server goes through the inbox.
@@ -25,6 +28,7 @@
 #include "runtime/http/answer_writer.hpp"
 #include "runtime/http/request_reader.hpp"
 #include "runtime/http/shard.hpp"
+#include "runtime/http/transport.hpp"
 
 namespace troupe::http {
 
@@ -45,7 +49,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void cut_over_cap();
 
   void flush();
-  void on_tick(Time now);
+  /// Something may be due (deadline_heap.hpp).
+  void on_due(Time now);
   void drain();
   void force_close();
 
@@ -56,6 +61,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void wait_readable();
   void wait_reset();
   void on_readable();
+  /// False: there is nothing more to read now, or nobody to read for.
+  bool read_once();
   void on_end_of_stream();
   void parse(std::string_view bytes);
   void on_stage();
@@ -71,7 +78,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool write_out();
   void after_write(std::uint64_t payload_before);
   void finish_exchange();
+  void act_on(Time now);
   void probe_if_due(Time now);
+  /// Sets one of the deadlines below.
+  void arm(Time& deadline, Time at);
   void begin_linger();
   void abort_answer();
   void lose();
@@ -82,16 +92,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Shard& shard_;
   const Limits& limits_;
-  boost::asio::ip::tcp::socket socket_;
-  std::string peer_;
+  Transport transport_;
   Phase phase_ = Phase::kIdle;
   RequestReader reader_;
+  ByteLease body_lease_;  ///< of the request that is being answered
   AnswerWriter writer_;
   SessionId session_;
   std::string pipelined_;         ///< bytes of later requests
   Time deadline_ = kNever;        ///< of the phase
   Time write_deadline_ = kNever;  ///< while the socket takes nothing
   Time probe_at_ = kNever;        ///< after the client's end of stream
+  Time queued_at_ = kNever;       ///< of the earliest entry in the shard's heap
   int probes_ = 0;
   bool first_request_ = true;
   bool refused_ = false;  ///< over connections_max

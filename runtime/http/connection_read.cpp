@@ -9,42 +9,63 @@ namespace troupe::http {
 using boost::system::error_code;
 using Socket = boost::asio::ip::tcp::socket;
 
+namespace {
+
+/// Of a compressed body, in one turn of the loop: deflate makes at most 1,032 bytes of one, so a
+/// turn decodes about 4 MiB and the loop's other connections wait some milliseconds.
+constexpr std::size_t kEncodedReadBytes = 4 * 1024;
+
+}  // namespace
+
 void Connection::wait_readable() {
   if (phase_ == Phase::kClosed || reading_ || peer_closed_) return;
   if (phase_ == Phase::kExchange && pipelined_.size() >= limits_.header_bytes_max) {
     return wait_reset();
   }
   reading_ = true;
-  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const error_code& error) {
-    self->reading_ = false;
-    if (!error && self->phase_ != Phase::kClosed) self->on_readable();
-  });
+  transport_.socket().async_wait(Socket::wait_read,
+                                 [self = shared_from_this()](const error_code& error) {
+                                   self->reading_ = false;
+                                   if (!error && self->phase_ != Phase::kClosed)
+                                     self->on_readable();
+                                 });
 }
 
 void Connection::wait_reset() {
   if (phase_ == Phase::kClosed || watching_reset_) return;
   watching_reset_ = true;
-  socket_.async_wait(Socket::wait_error, [self = shared_from_this()](const error_code& error) {
-    self->watching_reset_ = false;
-    if (!error && self->phase_ != Phase::kClosed) self->lose();
-  });
+  transport_.socket().async_wait(Socket::wait_error,
+                                 [self = shared_from_this()](const error_code& error) {
+                                   self->watching_reset_ = false;
+                                   if (!error && self->phase_ != Phase::kClosed) self->lose();
+                                 });
 }
 
 void Connection::on_readable() {
+  while (read_once() && transport_.pending()) {
+  }
+  if (phase_ == Phase::kClosed) return;
+  if (transport_.write_wants_read()) flush();
+  if (transport_.read_wants_write()) wait_writable();
+  wait_readable();
+}
+
+bool Connection::read_once() {
   auto& scratch = shard_.scratch();
   error_code error;
-  const auto count = socket_.read_some(boost::asio::buffer(scratch), error);
-  if (error == boost::asio::error::would_block) return wait_readable();
-  if (error == boost::asio::error::eof) return on_end_of_stream();
-  if (error) return lose();
-  shard_.shared().bytes_received.fetch_add(count, std::memory_order_relaxed);
+  const std::size_t room = reader_.decoding() ? kEncodedReadBytes : scratch.size();
+  const auto count = transport_.read(scratch.data(), room, error);
+  if (error == boost::asio::error::would_block) return false;
+  if (error == boost::asio::error::eof) return on_end_of_stream(), false;
+  if (error) return lose(), false;
+  shard_.counters().bytes_received.add(count);
   const std::string_view bytes(scratch.data(), count);
   if (reads_requests()) {
     parse(bytes);
   } else if (phase_ == Phase::kExchange) {
     pipelined_.append(bytes);
   }
-  wait_readable();
+  return phase_ != Phase::kClosed;
 }
 
 void Connection::on_end_of_stream() {
@@ -58,7 +79,7 @@ void Connection::on_end_of_stream() {
       return refuse({400, "bad_request", "the connection ended within the request"});
     case Phase::kExchange:
       if (writer_.context().http10) return lose();
-      probe_at_ = monotonic_now();
+      arm(probe_at_, monotonic_now());
       wait_reset();
       return probe_if_due(probe_at_);
     case Phase::kClosing:
@@ -89,7 +110,7 @@ void Connection::on_stage() {
     case RequestReader::Stage::kHead:
       if (phase_ != Phase::kIdle) return;
       phase_ = Phase::kHead;
-      if (!first_request_) deadline_ = monotonic_now() + limits_.header_timeout;
+      if (!first_request_) arm(deadline_, monotonic_now() + limits_.header_timeout);
       return;
     case RequestReader::Stage::kBody:
       if (phase_ != Phase::kBody) enter_body();
@@ -104,12 +125,13 @@ void Connection::on_stage() {
 AnswerContext Connection::answer_context() const {
   return {.http10 = reader_.http10(),
           .head = reader_.request().method == "HEAD",
-          .keep_alive = reader_.keep_alive()};
+          .keep_alive = reader_.keep_alive(),
+          .fields = cors_headers(shard_.shared().cors, reader_.request().headers)};
 }
 
 void Connection::enter_body() {
   phase_ = Phase::kBody;
-  deadline_ = monotonic_now() + limits_.body_timeout;
+  arm(deadline_, monotonic_now() + limits_.body_timeout);
   writer_.start_exchange(answer_context());
   if (auto early = shard_.shared().handler->on_headers(reader_.request())) {
     answer_and_close(std::move(*early));
@@ -121,18 +143,26 @@ void Connection::hand_out() {
   phase_ = Phase::kExchange;
   deadline_ = kNever;
   first_request_ = false;
-  if (peer_closed_) probe_at_ = monotonic_now();
+  if (peer_closed_) arm(probe_at_, monotonic_now());
+  body_lease_ = reader_.take_lease();
   Request request = reader_.take();
-  request.peer = peer_;
+  request.peer = transport_.peer();
   reader_.reset();
   session_ = shard_.open_exchange(*this);
   shard_.shared().handler->on_request(session_, std::move(request));
 }
 
 void Connection::refuse(const Refusal& refusal) {
-  shard_.shared().requests_refused.fetch_add(1);
-  if (phase_ != Phase::kBody) writer_.start_exchange({.keep_alive = false});
-  answer_and_close(to_response(refusal));
+  shard_.counters().refused.add(1);
+  const Request* head = reader_.head_or_null();
+  if (phase_ != Phase::kBody) {
+    const auto fields =
+        head != nullptr ? cors_headers(shard_.shared().cors, head->headers) : Headers();
+    writer_.start_exchange({.keep_alive = false, .fields = fields});
+  }
+  if (head == nullptr) return answer_and_close(to_response(refusal));
+  auto shaped = shard_.shared().handler->on_refused(*head, refusal);
+  answer_and_close(shaped ? std::move(*shaped) : to_response(refusal));
 }
 
 void Connection::answer_and_close(Response response) {

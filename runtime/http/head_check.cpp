@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/http/body_decoder.hpp"
 #include "runtime/http/text.hpp"
 
 namespace troupe::http {
@@ -18,6 +19,7 @@ struct Seen {
   std::size_t hosts = 0;
   std::size_t lengths = 0;
   std::size_t encodings = 0;
+  std::size_t content_encodings = 0;
   bool content_type = false;
 };
 
@@ -82,16 +84,22 @@ Verdict check_framing_field(std::string_view name, std::string_view value, Seen&
   return std::nullopt;
 }
 
+Verdict check_content_encoding(std::string_view value, Seen& seen) {
+  const bool known = iequals(value, "identity") || BodyDecoder::supports(value);
+  if (known && ++seen.content_encodings == 1) return std::nullopt;
+  return Refusal{415,
+                 "unsupported_content_encoding",
+                 "a request body may have one Content-Encoding: gzip, deflate or zstd",
+                 {{"accept-encoding", BodyDecoder::kCodings}}};
+}
+
 Verdict check_known_field(std::string_view name, std::string_view value, Seen& seen) {
   if (iequals(name, "host")) {
     ++seen.hosts;
   } else if (iequals(name, "content-type")) {
     seen.content_type = true;
-  } else if (iequals(name, "content-encoding") && !iequals(value, "identity")) {
-    return Refusal{415,
-                   "unsupported_content_encoding",
-                   "compressed request bodies are not supported: send the body as it is",
-                   {{"accept-encoding", "identity"}}};
+  } else if (iequals(name, "content-encoding")) {
+    return check_content_encoding(value, seen);
   } else if (iequals(name, "expect") && !iequals(value, "100-continue")) {
     return Refusal{417, "expectation_failed", "the only expectation is 100-continue"};
   }

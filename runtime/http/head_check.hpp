@@ -11,8 +11,9 @@
 //   4. HTTP/1.1 has exactly one Host
 //   5. version 1.0 or 1.1, request line within `kRequestLineBytesMax`, at most `kFieldsMax` fields
 //
-// It also refuses what the server does not do: CONNECT and TRACE (405), content codings (415),
-// expectations other than 100-continue (417), a content type without a length (411).
+// It also refuses what the server does not do: CONNECT and TRACE (405), content codings that
+// body_decoder.hpp does not know, or more than one (415), expectations other than 100-continue
+// (417), a content type without a length (411).
 #pragma once
 
 #include <cstddef>

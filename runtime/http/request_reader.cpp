@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "runtime/base/assert.hpp"
+#include "runtime/http/body_collector.hpp"
 #include "runtime/http/head_check.hpp"
 #include "runtime/http/parser_feed.hpp"
 #include "runtime/http/text.hpp"
@@ -14,8 +15,7 @@ namespace {
 
 namespace beast = boost::beast;
 
-/// A body grows by what arrives, not by what its length promises.
-constexpr std::size_t kReserveBytesMax = 1024 * 1024;
+constexpr std::string_view kContentEncoding = "content-encoding";
 
 /// Absolute targets ("http://host/path") lose their origin: the server has one.
 std::string_view without_origin(std::string_view target) {
@@ -28,7 +28,10 @@ std::string_view without_origin(std::string_view target) {
 /// Beast's parser writing into our Request.
 class RequestParser final : public beast::http::basic_parser<true> {
  public:
+  RequestParser(std::size_t body_bytes_max, ByteBudget& budget) : body(body_bytes_max, budget) {}
+
   Request request;
+  BodyCollector body;
   int version = 11;
   bool wants_continue = false;
 
@@ -55,17 +58,15 @@ class RequestParser final : public beast::http::basic_parser<true> {
     if (request.headers.back().first == "expect") wants_continue = true;
   }
   void on_header_impl(Ec&) override {}
-  void on_body_init_impl(const Length& length, Ec&) override {
-    if (length) request.body.reserve(std::min<std::size_t>(*length, kReserveBytesMax));
-  }
-  std::size_t on_body_impl(Text body, Ec&) override {
-    request.body.append(body.data(), body.size());
-    return body.size();
+  // A body grows by what arrives, not by what its length promises.
+  void on_body_init_impl(const Length&, Ec&) override {}
+  std::size_t on_body_impl(Text bytes, Ec& error) override {
+    if (!body.append(view(bytes))) error = beast::http::error::bad_value;  // body says why
+    return bytes.size();
   }
   void on_chunk_header_impl(std::uint64_t, Text, Ec&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, Text body, Ec&) override {
-    request.body.append(body.data(), body.size());
-    return body.size();
+  std::size_t on_chunk_body_impl(std::uint64_t, Text bytes, Ec& error) override {
+    return on_body_impl(bytes, error);
   }
   void on_finish_impl(Ec&) override {}
 };
@@ -73,11 +74,12 @@ class RequestParser final : public beast::http::basic_parser<true> {
 }  // namespace
 
 struct RequestReader::Impl {
-  Impl(std::size_t header_max, std::size_t body_max)
-      : header_bytes_max(header_max), body_bytes_max(body_max) {}
+  Impl(std::size_t header_max, std::size_t body_max, ByteBudget& bodies)
+      : header_bytes_max(header_max), body_bytes_max(body_max), budget(bodies) {}
 
   std::size_t header_bytes_max;
   std::size_t body_bytes_max;
+  ByteBudget& budget;
   Stage stage = Stage::kEmpty;
   bool after_cr = false;  ///< within an empty line before the request
   std::string head;       ///< until the empty line
@@ -96,6 +98,8 @@ struct RequestReader::Impl {
   std::size_t feed_head(std::string_view bytes);
   void parse_head();
   std::size_t feed_body(std::string_view bytes);
+  /// What a parser's error means to the client. `otherwise`: for what has no reason of its own.
+  void refuse_parsed(const beast::error_code& error, const char* otherwise);
 };
 
 /// RFC 9112 section 2.2: empty lines before a request are skipped (old clients send one).
@@ -114,9 +118,11 @@ std::size_t RequestReader::Impl::feed_head(std::string_view bytes) {
   // One byte over the limit is enough to see that it is passed.
   const std::size_t room = header_bytes_max + 1 - before;
   head.append(bytes.substr(0, room));
-  if (auto verdict = check_head_prefix(head, before)) return refuse(*verdict), bytes.size();
-  stage = Stage::kHead;
   const auto end = head.find("\r\n\r\n", before < 3 ? 0 : before - 3);
+  // What follows the empty line is the body's and may be any bytes.
+  const auto own = std::string_view(head).substr(0, end == std::string::npos ? end : end + 4);
+  if (auto verdict = check_head_prefix(own, before)) return refuse(*verdict), bytes.size();
+  stage = Stage::kHead;
   if (end == std::string::npos || end + 4 > header_bytes_max) {
     const auto line_end = head.find("\r\n");
     if (std::min(line_end, head.size()) > kRequestLineBytesMax) {
@@ -134,16 +140,15 @@ std::size_t RequestReader::Impl::feed_head(std::string_view bytes) {
 
 void RequestReader::Impl::parse_head() {
   if (auto verdict = check_head(head)) return refuse(*verdict);
-  parser.emplace();
+  parser.emplace(body_bytes_max, budget);
   parser->header_limit(static_cast<std::uint32_t>(header_bytes_max + 1));
   parser->body_limit(body_bytes_max);
   beast::error_code error;
   parser->put(boost::asio::const_buffer(head.data(), head.size()), error);
-  if (error == beast::http::error::body_limit)
-    return refuse({413, "request_too_large", "the request body is over the limit of this server"});
-  if (error) return refuse({400, "bad_request", "the request header is malformed"});
+  if (error) return refuse_parsed(error, "the request header is malformed");
   TROUPE_ASSERT(parser->is_header_done(), "a checked head with its empty line is complete");
-  head.clear();
+  head = {};
+  parser->body.set_coding(find_header(parser->request.headers, kContentEncoding));
   parser->eager(true);
   stage = parser->is_done() ? Stage::kDone : Stage::kBody;
 }
@@ -151,18 +156,24 @@ void RequestReader::Impl::parse_head() {
 std::size_t RequestReader::Impl::feed_body(std::string_view bytes) {
   beast::error_code error;
   const std::size_t taken = feed_parser(*parser, carry, bytes, error);
-  if (error == beast::http::error::body_limit) {
-    refuse({413, "request_too_large", "the request body is over the limit of this server"});
-  } else if (error) {
-    refuse({400, "bad_request", "the chunked request body is malformed"});
+  if (error) {
+    refuse_parsed(error, "the chunked request body is malformed");
   } else if (parser->is_done()) {
     stage = Stage::kDone;
+    if (!parser->body.finish()) refuse(*parser->body.refusal());
   }
   return taken;
 }
 
-RequestReader::RequestReader(std::size_t header_bytes_max, std::size_t body_bytes_max)
-    : impl_(std::make_unique<Impl>(header_bytes_max, body_bytes_max)) {}
+void RequestReader::Impl::refuse_parsed(const beast::error_code& error, const char* otherwise) {
+  if (parser->body.refusal()) return refuse(*parser->body.refusal());
+  if (error == beast::http::error::body_limit) return refuse(body_too_large());
+  refuse({400, "bad_request", otherwise});
+}
+
+RequestReader::RequestReader(std::size_t header_bytes_max, std::size_t body_bytes_max,
+                             ByteBudget& bodies)
+    : impl_(std::make_unique<Impl>(header_bytes_max, body_bytes_max, bodies)) {}
 
 RequestReader::~RequestReader() = default;
 
@@ -175,7 +186,7 @@ std::size_t RequestReader::feed(std::string_view bytes) {
     if (before == Stage::kEmpty) {
       const std::size_t skipped = impl_->skip_empty_lines(rest);
       taken += skipped;
-      if (skipped > 0) continue;
+      if (skipped > 0 || impl_->stage == Stage::kRefused) continue;
     }
     taken += before == Stage::kBody ? impl_->feed_body(rest) : impl_->feed_head(rest);
     if (before != Stage::kBody && impl_->stage == Stage::kBody) break;
@@ -192,6 +203,10 @@ const Refusal& RequestReader::refusal() const {
   return impl_->refusal;
 }
 
+const Request* RequestReader::head_or_null() const {
+  return impl_->parser ? &impl_->parser->request : nullptr;
+}
+
 const Request& RequestReader::request() const {
   TROUPE_ASSERT(impl_->parser, "the head must be known");
   return impl_->parser->request;
@@ -199,14 +214,27 @@ const Request& RequestReader::request() const {
 
 Request RequestReader::take() {
   TROUPE_ASSERT(impl_->stage == Stage::kDone, "take() needs a complete request");
-  return std::move(impl_->parser->request);
+  Request request = std::move(impl_->parser->request);
+  request.body = impl_->parser->body.take_body();
+  // The body is what it was before it was encoded.
+  std::erase_if(request.headers, [](const auto& field) { return field.first == kContentEncoding; });
+  return request;
+}
+
+ByteLease RequestReader::take_lease() {
+  TROUPE_ASSERT(impl_->stage == Stage::kDone, "take_lease() needs a complete request");
+  return impl_->parser->body.take_lease();
+}
+
+bool RequestReader::decoding() const {
+  return impl_->stage == Stage::kBody && impl_->parser->body.decoding();
 }
 
 void RequestReader::reset() {
   impl_->stage = Stage::kEmpty;
   impl_->after_cr = false;
-  impl_->head.clear();
-  impl_->carry.clear();
+  impl_->head = {};  // a connection at rest owns no buffer
+  impl_->carry = {};
   impl_->parser.reset();
 }
 

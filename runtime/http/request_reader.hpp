@@ -6,9 +6,11 @@
 // early or send 100 Continue. At kDone take() the request and reset() for the next.
 //
 // Invariants: (1) the result does not depend on how the bytes were split; (2) no more than
-// header_bytes_max + body_bytes_max + one line of chunk coding is held; (3) a chunked body is
-// counted as it comes; (4) after kRefused nothing more is read.
-// Threads: one at a time. The head is checked by head_check.hpp, then parsed by Beast.
+// header_bytes_max + body_bytes_max + one line of chunk coding + a decoder's window is held;
+// (3) a chunked or compressed body is decoded and counted as it comes, against body_bytes_max and
+// the budget of all bodies; (4) after kRefused nothing more is read.
+// Threads: one at a time. The head is checked by head_check.hpp, then parsed by Beast; what a body
+// may cost is in body_collector.hpp.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +18,7 @@
 #include <memory>
 #include <string_view>
 
+#include "runtime/http/byte_budget.hpp"
 #include "runtime/http/refusal.hpp"
 #include "runtime/http/types.hpp"
 
@@ -25,7 +28,8 @@ class RequestReader {
  public:
   enum class Stage { kEmpty, kHead, kBody, kDone, kRefused };
 
-  RequestReader(std::size_t header_bytes_max, std::size_t body_bytes_max);
+  /// `bodies` outlives the reader and its leases.
+  RequestReader(std::size_t header_bytes_max, std::size_t body_bytes_max, ByteBudget& bodies);
   ~RequestReader();
 
   /// Returns how many bytes were taken. It takes none at kDone and kRefused, and returns early
@@ -35,10 +39,16 @@ class RequestReader {
   Stage stage() const;
   /// Requires: stage() == kRefused.
   const Refusal& refusal() const;
-  /// Requires: stage() is kBody or kDone. The body is complete at kDone.
+  /// The head of the request, as far as it was understood; null: not yet.
+  const Request* head_or_null() const;
+  /// Its head; the body comes with take(). Requires: stage() is kBody or kDone.
   const Request& request() const;
-  /// Requires: stage() == kDone.
+  /// The body is decoded, and no content-encoding is among the headers. Requires: stage() == kDone.
   Request take();
+  /// What the body costs the budget, to be held as long as the body is. Requires: stage() == kDone.
+  ByteLease take_lease();
+  /// A compressed body is arriving: each byte may become many.
+  bool decoding() const;
   void reset();
 
   /// Requires, all three: stage() is kBody or kDone.

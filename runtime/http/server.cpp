@@ -24,7 +24,7 @@ constexpr Duration kCloseTime = milliseconds(50);
 }  // namespace
 
 struct Server::Impl {
-  explicit Impl(const Limits& limits) : shared(limits) {}
+  explicit Impl(ServerOptions options) : shared(std::move(options)) {}
 
   ServerShared shared;
   std::vector<std::unique_ptr<Shard>> shards;
@@ -82,10 +82,11 @@ void Server::Impl::close_acceptor() {
 }
 
 Result<std::unique_ptr<Server>> Server::bind(const std::string& host, std::uint16_t port,
-                                             const Limits& limits, int threads) {
+                                             ServerOptions options) {
+  const int threads = options.threads;
   if (threads < 1 || threads > static_cast<int>(Shard::kShardsMax))
     return Error{Code::kInvalid, "an HTTP server has 1 to 64 threads"};
-  auto impl = std::make_unique<Impl>(limits);
+  auto impl = std::make_unique<Impl>(std::move(options));
   for (int i = 0; i < threads; ++i)
     impl->shards.push_back(std::make_unique<Shard>(impl->shared, static_cast<std::uint64_t>(i)));
   auto& context = impl->shards[0]->loop.context();
@@ -108,9 +109,8 @@ Status Server::start(Handler& handler) {
 }
 
 Result<std::unique_ptr<Server>> Server::listen(const std::string& host, std::uint16_t port,
-                                               const Limits& limits, Handler& handler,
-                                               int threads) {
-  TROUPE_TRY_ASSIGN(auto server, bind(host, port, limits, threads));
+                                               ServerOptions options, Handler& handler) {
+  TROUPE_TRY_ASSIGN(auto server, bind(host, port, std::move(options)));
   TROUPE_TRY(server->start(handler));
   return server;
 }
@@ -154,7 +154,12 @@ void Server::cut(SessionId session) {
   impl_->on_session(session, 0, [](Connection& c) { c.cut(); });
 }
 
+void Server::wind_down() {
+  impl_->shared.winding_down = true;
+}
+
 void Server::stop_accepting() {
+  wind_down();
   if (impl_->shared.draining.exchange(true)) return;
   (void)impl_->shards[0]->loop.submit(0, [impl = impl_.get()] { impl->close_acceptor(); });
   for (auto& shard : impl_->shards)
@@ -174,15 +179,20 @@ void Server::shutdown(Duration deadline) {
 
 Stats Server::stats() const {
   const ServerShared& s = impl_->shared;
-  return {.connections_open = s.connections_open,
-          .connections_total = s.connections_total,
-          .connections_rejected = s.connections_rejected,
-          .requests_total = s.requests_total,
-          .requests_refused = s.requests_refused,
-          .exchanges_open = s.exchanges_open,
-          .gone_total = s.gone_total,
-          .bytes_received = s.bytes_received,
-          .bytes_sent = s.bytes_sent};
+  Stats stats{.connections_open = s.connections_open,
+              .connections_total = s.connections_total,
+              .connections_rejected = s.connections_rejected,
+              .body_bytes_held = s.bodies.used()};
+  for (const auto& shard : impl_->shards) {
+    const ShardCounters& counters = std::as_const(*shard).counters();
+    stats.requests_total += counters.requests.value();
+    stats.requests_refused += counters.refused.value();
+    stats.exchanges_open += counters.exchanges_open.value();
+    stats.gone_total += counters.gone.value();
+    stats.bytes_received += counters.bytes_received.value();
+    stats.bytes_sent += counters.bytes_sent.value();
+  }
+  return stats;
 }
 
 }  // namespace troupe::http

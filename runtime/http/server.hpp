@@ -29,8 +29,11 @@
 // (its users are reverse proxies that hang up that way). A client that pipelined more than
 // header_bytes_max bytes ahead is watched for resets only.
 //
-// Threads: callbacks run on the server's io threads, those of one session in order on one thread;
-// they must not block. All methods may be called from any thread, also from callbacks, but
+// TLS: the same, with its handshake before the first request, within header_timeout.
+//
+// Threads: sockets are spread over the io threads by one acceptor; a request touches no lock that
+// threads share. Callbacks run on the server's io threads, those of one session in order on one
+// thread; they must not block. All methods may be called from any thread, also from callbacks, but
 // shutdown() and the destructor not from a callback. The handler outlives the server.
 #pragma once
 
@@ -42,6 +45,9 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/time.hpp"
+#include "runtime/http/cors.hpp"
+#include "runtime/http/refusal.hpp"
+#include "runtime/http/tls_context.hpp"
 #include "runtime/http/types.hpp"
 
 namespace troupe::http {
@@ -52,6 +58,11 @@ class Handler {
   /// The head of a request whose body is still to come (`request.body` is empty). An answer here
   /// ends the request: credentials and routes can be refused before 32 MiB are read.
   virtual std::optional<Response> on_headers(const Request&) { return std::nullopt; }
+  /// The server refuses this request (its body is too large, broken or late). An answer here takes
+  /// the place of the refusal's own shape; status and headers should stay.
+  virtual std::optional<Response> on_refused(const Request&, const Refusal&) {
+    return std::nullopt;
+  }
   virtual void on_request(SessionId session, Request request) = 0;
   virtual void on_drained(SessionId session, std::size_t bytes_written_total) = 0;
   virtual void on_gone(SessionId session) = 0;
@@ -59,7 +70,9 @@ class Handler {
 
 struct Limits {
   std::size_t header_bytes_max = 64 * 1024;
-  std::size_t body_bytes_max = 32 * 1024 * 1024;
+  std::size_t body_bytes_max = 32 * 1024 * 1024;  ///< decoded, where it was compressed
+  /// The bodies of all open requests together, until their answers are out; beyond: 503.
+  std::size_t bodies_bytes_max = 1024 * 1024 * 1024;
   std::size_t connections_max = 4096;     ///< beyond: 503 with retry-after, then closed
   Duration header_timeout = seconds(10);  ///< from the first byte (the first request: accept)
   Duration body_timeout = seconds(60);    ///< from the end of the header
@@ -72,6 +85,15 @@ struct Limits {
   std::size_t send_buffer_bytes = 128 * 1024;
 };
 
+struct ServerOptions {
+  ServerOptions(const Limits& l = {}, int n = 1) : limits(l), threads(n) {}
+
+  Limits limits;
+  int threads = 1;  ///< that accept, read and write: 1 to 64
+  CorsPolicy cors;
+  std::shared_ptr<const TlsContext> tls;  ///< null: plain HTTP
+};
+
 struct Stats {
   std::uint64_t connections_open = 0;
   std::uint64_t connections_total = 0;
@@ -80,6 +102,7 @@ struct Stats {
   std::uint64_t requests_refused = 0;      ///< answered by the server itself
   std::uint64_t exchanges_open = 0;
   std::uint64_t gone_total = 0;
+  std::uint64_t body_bytes_held = 0;  ///< of open requests, as counted against bodies_bytes_max
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
 };
@@ -89,14 +112,13 @@ class Server {
   /// Takes the port, so that a used one is refused before anything costly is made. Nobody can
   /// connect yet. `host` is an address or a name; port 0 takes any. The error says what to do.
   static Result<std::unique_ptr<Server>> bind(const std::string& host, std::uint16_t port,
-                                              const Limits& limits, int threads = 1);
+                                              ServerOptions options);
   /// Listens and starts the io threads: the handler may be called before this returns, so it knows
   /// the server already. An error: somebody else listened first. Requires: once.
   Status start(Handler& handler);
   /// bind() and start() for a handler that can wait for its server.
   static Result<std::unique_ptr<Server>> listen(const std::string& host, std::uint16_t port,
-                                                const Limits& limits, Handler& handler,
-                                                int threads = 1);
+                                                ServerOptions options, Handler& handler);
   ~Server();  ///< shutdown() at once
 
   std::uint16_t port() const;
@@ -112,7 +134,10 @@ class Server {
   /// before is still offered to the kernel once.
   void cut(SessionId session);
 
-  /// Closes the listening socket and idle connections; each answer from now on closes its own.
+  /// Each answer from now on closes its connection, so that clients move on to another server;
+  /// what still comes is served (health checks must see a node that drains).
+  void wind_down();
+  /// wind_down(). Closes the listening socket and idle connections.
   void stop_accepting();
   /// stop_accepting(), waits for running exchanges, ends the rest with on_gone, joins the threads.
   /// Returns within the deadline, and then no callback runs any more.

@@ -6,10 +6,9 @@
 namespace troupe::http {
 namespace {
 
-std::uint64_t next_exchange_number() {
-  static std::atomic<std::uint64_t> next{1};
-  return next.fetch_add(1, std::memory_order_relaxed);
-}
+/// Exchange numbers are unique in the process; a shard takes so many at a time.
+constexpr std::uint64_t kNumbersTaken = 4096;
+std::atomic<std::uint64_t> next_numbers{1};
 
 }  // namespace
 
@@ -29,9 +28,9 @@ void Shard::start() {
                   },
               .on_tick =
                   [this](Time now) {
-                    for (const auto& connection : all()) connection->on_tick(now);
+                    deadlines_.pop_due(now, [now](Connection& due) { due.on_due(now); });
                   },
-              .wants_tick = [this] { return !connections_.empty(); }});
+              .wants_tick = [this] { return !deadlines_.empty(); }});
 }
 
 void Shard::adopt(boost::asio::ip::tcp::socket socket) {
@@ -47,12 +46,16 @@ void Shard::adopt(boost::asio::ip::tcp::socket socket) {
   shared_.connections_open.fetch_add(1);
   auto connection = std::make_shared<Connection>(*this, std::move(socket));
   connections_.emplace(connection.get(), connection);
-  loop.ensure_tick();
   if (!full) return connection->start();
   connection->start_refused({503,
                              "too_many_connections",
                              "the server has too many connections: try again",
                              {{"retry-after", "1"}}});
+}
+
+void Shard::queue_deadline(Connection& connection, Time at) {
+  deadlines_.push(at, connection.weak_from_this());
+  loop.ensure_tick();
 }
 
 std::vector<std::shared_ptr<Connection>> Shard::all() const {
@@ -77,18 +80,26 @@ std::shared_ptr<Connection> Shard::find(SessionId session) const {
   return connections_.at(exchange->second);
 }
 
+std::uint64_t Shard::next_exchange_number() {
+  if (next_number_ == numbers_end_) {
+    next_number_ = next_numbers.fetch_add(kNumbersTaken, std::memory_order_relaxed);
+    numbers_end_ = next_number_ + kNumbersTaken;
+  }
+  return next_number_++;
+}
+
 SessionId Shard::open_exchange(Connection& connection) {
   const SessionId session(next_exchange_number() * kShardsMax + index_);
   exchanges_.emplace(session, &connection);
-  shared_.exchanges_open.fetch_add(1);
-  shared_.requests_total.fetch_add(1);
+  counters_.exchanges_open.add(1);
+  counters_.requests.add(1);
   return session;
 }
 
 void Shard::close_exchange(SessionId session) {
   const auto erased = exchanges_.erase(session);
   TROUPE_ASSERT(erased == 1, "an exchange ends once");
-  shared_.exchanges_open.fetch_sub(1);
+  counters_.exchanges_open.subtract(1);
 }
 
 void Shard::mark_dirty(Connection& connection) {

@@ -16,6 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/http/byte_budget.hpp"
+#include "runtime/http/deadline_heap.hpp"
 #include "runtime/http/loop.hpp"
 #include "runtime/http/server.hpp"
 
@@ -23,25 +25,49 @@ namespace troupe::http {
 
 class Connection;
 
+/// A count that one thread changes and any reads.
+class Counter {
+ public:
+  void add(std::uint64_t n) { set(value() + n); }
+  void subtract(std::uint64_t n) { set(value() - n); }
+  std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// What changes with each request, a shard: io threads share no cache line for it.
+struct alignas(64) ShardCounters {
+  Counter requests;
+  Counter refused;
+  Counter exchanges_open;
+  Counter gone;
+  Counter bytes_received;
+  Counter bytes_sent;
+};
+
 struct ServerShared {
-  explicit ServerShared(const Limits& l) : limits(l) {}
+  explicit ServerShared(ServerOptions options)
+      : limits(options.limits),
+        cors(std::move(options.cors)),
+        tls(std::move(options.tls)),
+        bodies(options.limits.bodies_bytes_max) {}
 
   const Limits limits;
-  Handler* handler = nullptr;  ///< set before the loops start
-  std::atomic<bool> draining{false};
-  std::mutex mutex;  ///< with `all_closed`, for shutdown()
+  const CorsPolicy cors;
+  const std::shared_ptr<const TlsContext> tls;  ///< null: plain
+  ByteBudget bodies;                            ///< of all open requests
+  Handler* handler = nullptr;                   ///< set before the loops start
+  std::atomic<bool> winding_down{false};        ///< each answer closes its connection
+  std::atomic<bool> draining{false};            ///< nothing is accepted any more
+  std::mutex mutex;                             ///< with `all_closed`, for shutdown()
   std::condition_variable all_closed;
 
   std::atomic<std::uint64_t> connections_open{0};
   std::atomic<std::uint64_t> connections_refusing{0};  ///< of the open ones: being told 503
   std::atomic<std::uint64_t> connections_total{0};
   std::atomic<std::uint64_t> connections_rejected{0};
-  std::atomic<std::uint64_t> requests_total{0};
-  std::atomic<std::uint64_t> requests_refused{0};
-  std::atomic<std::uint64_t> exchanges_open{0};
-  std::atomic<std::uint64_t> gone_total{0};
-  std::atomic<std::uint64_t> bytes_received{0};
-  std::atomic<std::uint64_t> bytes_sent{0};
 };
 
 class Shard {
@@ -70,7 +96,11 @@ class Shard {
   void close_exchange(SessionId session);
   void mark_dirty(Connection& connection);
   void remove(Connection& connection, bool refused);
+  /// connection.on_due() at or after `at`.
+  void queue_deadline(Connection& connection, Time at);
   ServerShared& shared() { return shared_; }
+  ShardCounters& counters() { return counters_; }
+  const ShardCounters& counters() const { return counters_; }
   /// Where a readable socket is read to; its content does not outlive the event.
   std::array<char, 64 * 1024>& scratch() { return scratch_; }
 
@@ -78,9 +108,14 @@ class Shard {
 
  private:
   std::vector<std::shared_ptr<Connection>> all() const;
+  std::uint64_t next_exchange_number();
 
   ServerShared& shared_;
   const std::uint64_t index_;
+  ShardCounters counters_;
+  DeadlineHeap<Connection> deadlines_;
+  std::uint64_t next_number_ = 0;  ///< of an exchange; the shard's numbers end before numbers_end_
+  std::uint64_t numbers_end_ = 0;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   std::unordered_map<SessionId, Connection*> exchanges_;
   std::vector<std::shared_ptr<Connection>> dirty_;  ///< to be flushed at the end of the batch

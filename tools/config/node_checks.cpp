@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/gateway/api_keys.hpp"
 #include "runtime/cluster/address.hpp"
+#include "runtime/http/cors.hpp"
 #include "tools/config/node_schema.hpp"
 #include "tools/config/scalar.hpp"
 
@@ -38,6 +40,21 @@ Status check_cluster_addresses(const NodeSection& node) {
   return refused("node.join: expected the port of a node, found 0 in " + in_quotes(node.join));
 }
 
+Status check_access(const GatewaySection& gateway) {
+  if (const Status origins = http::check_origins(gateway.cors_origins); !origins.ok()) {
+    return refused("gateway.cors_origins: " + origins.error().message);
+  }
+  if (const auto keys = KeyRing::parse(gateway.api_keys); !keys.ok()) {
+    return refused("gateway.api_keys: " + keys.error().message);
+  }
+  if (gateway.tls_certificate.empty() == gateway.tls_key.empty()) return ok_status();
+  const bool certificate = gateway.tls_key.empty();
+  return refused(std::string(certificate ? "gateway.tls_key" : "gateway.tls_certificate") +
+                 ": expected a file, as " +
+                 (certificate ? "gateway.tls_certificate" : "gateway.tls_key") +
+                 " is set; TLS needs both");
+}
+
 }  // namespace
 
 Status check_node_config(const NodeConfig& config) {
@@ -49,6 +66,12 @@ Status check_node_config(const NodeConfig& config) {
   }
   TROUPE_TRY(check_cluster_addresses(node));
   TROUPE_TRY(check_roles(node));
+  TROUPE_TRY(check_access(config.gateway));
+  if (config.gateway.max_open_body_bytes < config.gateway.max_body_bytes) {
+    return refused("gateway.max_open_body_bytes: expected at least gateway.max_body_bytes (" +
+                   std::to_string(config.gateway.max_body_bytes.value) + ", one body), found " +
+                   std::to_string(config.gateway.max_open_body_bytes.value));
+  }
   const EngineSection& engine = config.engine;
   if (engine.max_num_batched_tokens < engine.max_num_seqs) {
     return refused("engine.max_num_batched_tokens: expected at least engine.max_num_seqs (" +

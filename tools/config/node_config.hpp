@@ -80,19 +80,26 @@ struct SimulatedSection {
 };
 
 struct GatewaySection {
+  std::int64_t io_threads = 0;
   std::int64_t max_connections = 4096;
   std::int64_t max_queue = 256;
   Bytes max_body_bytes = Bytes(32 * kMiB);
+  Bytes max_open_body_bytes = Bytes(kGiB);
   Bytes max_header_bytes = Bytes(64 * kKiB);
   Bytes stream_buffer_bytes = Bytes(256 * kKiB);
   Duration request_timeout = seconds(600);
   Duration header_timeout = seconds(10);
+  Duration body_timeout = seconds(60);
   Duration write_timeout = seconds(30);
   /// Longer than the pools of common clients and proxies keep a connection (up to 90 s), so that
   /// they close first and never write into a closing one.
   Duration keepalive_timeout = seconds(120);
   Duration park_timeout = seconds(10);
   Duration retry_after = seconds(1);
+  std::vector<std::string> api_keys;
+  std::vector<std::string> cors_origins;
+  std::string tls_certificate;
+  std::string tls_key;
 };
 
 enum class RecipeCompat { kNone, kDeepseek };

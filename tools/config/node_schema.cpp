@@ -120,16 +120,24 @@ void bind_devices(Schema& s, ScriptedSection& scripted, SimulatedSection& simula
 }
 
 void bind_gateway_limits(Schema& s, GatewaySection& gateway) {
+  s.add("gateway.io_threads", "io-threads", &gateway.io_threads,
+        "threads that accept, read and write; 0 takes one for each two cores, at most 8")
+      .between(0, 64)
+      .in("threads");
   s.add("gateway.max_connections", "max-connections", &gateway.max_connections,
         "open HTTP connections; more are refused")
-      .between(1, 65536)
+      .between(1, 1'000'000)
       .in("connections");
   s.add("gateway.max_queue", "max-queue", &gateway.max_queue,
         "waiting requests; more get 503 with Retry-After")
       .between(0, 1 << 20)
       .in("requests");
-  s.add("gateway.max_body_bytes", "max-body-bytes", &gateway.max_body_bytes, "largest request body")
+  s.add("gateway.max_body_bytes", "max-body-bytes", &gateway.max_body_bytes,
+        "largest request body, decoded where it came compressed")
       .between(Bytes(kKiB), Bytes(kGiB));
+  s.add("gateway.max_open_body_bytes", "max-open-body-bytes", &gateway.max_open_body_bytes,
+        "bodies of all open requests together; more get 503 with Retry-After")
+      .between(Bytes(kKiB), Bytes(1024 * kGiB));
   s.add("gateway.max_header_bytes", "max-header-bytes", &gateway.max_header_bytes,
         "largest request line and headers together")
       .between(Bytes(kKiB), Bytes(kMiB));
@@ -145,7 +153,10 @@ void bind_gateway_times(Schema& s, GatewaySection& gateway) {
         "longest life of a request")
       .between(least, day);
   s.add("gateway.header_timeout", "header-timeout", &gateway.header_timeout,
-        "time for a client to send a request's head")
+        "time for a client to send a request's head, and for a TLS handshake before the first")
+      .between(least, day);
+  s.add("gateway.body_timeout", "body-timeout", &gateway.body_timeout,
+        "time for a client to send a request's body")
       .between(least, day);
   s.add("gateway.write_timeout", "write-timeout", &gateway.write_timeout,
         "a client that takes no byte for so long is gone")
@@ -174,6 +185,20 @@ void bind_recipe(Schema& s, RecipeSection& recipe) {
                          "more tokens asked for than the context leaves: lower the number, or 400");
 }
 
+void bind_gateway_access(Schema& s, GatewaySection& gateway) {
+  s.add("gateway.api_keys", "api-keys", &gateway.api_keys,
+        "entries of the keys that may call, from `troupe keys new`; empty lets everybody in");
+  s.add("gateway.cors_origins", "cors-origins", &gateway.cors_origins,
+        "web pages that may call this server from a browser, such as https://app.example; * is "
+        "all, empty none");
+  s.add("gateway.tls_certificate", "ssl-certfile", &gateway.tls_certificate,
+        "PEM file of the certificate and its chain; empty serves plain HTTP")
+      .path_of_file();
+  s.add("gateway.tls_key", "ssl-keyfile", &gateway.tls_key,
+        "PEM file of the certificate's private key, without a passphrase")
+      .path_of_file();
+}
+
 }  // namespace
 
 void bind_node_config(Schema& schema, NodeConfig& config) {
@@ -184,6 +209,7 @@ void bind_node_config(Schema& schema, NodeConfig& config) {
   bind_gateway_limits(schema, config.gateway);
   bind_gateway_times(schema, config.gateway);
   bind_recipe(schema, config.recipe);
+  bind_gateway_access(schema, config.gateway);
 }
 
 Result<LoadedNodeConfig> load_node_config(const Inputs& inputs) {

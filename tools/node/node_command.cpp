@@ -64,7 +64,9 @@ std::string purpose(const ServingNode& node, const config::NodeConfig& config) {
 void greet(const ServingNode& node, const config::NodeConfig& config) {
   std::printf("troupe %s %s\n", TROUPE_VERSION, purpose(node, config).c_str());
   if (node.port() != 0) {
-    std::printf("  http://%s:%u/v1/chat/completions\n", config.node.host.c_str(), node.port());
+    const char* scheme = config.gateway.tls_certificate.empty() ? "http" : "https";
+    std::printf("  %s://%s:%u/v1/chat/completions\n", scheme, config.node.host.c_str(),
+                node.port());
   }
   if (node.admin_port() != 0) {
     std::printf("  troupe admin --url http://127.0.0.1:%u top\n", node.admin_port());

@@ -24,17 +24,33 @@ bool has_role(const config::NodeConfig& config, std::string_view role) {
   return std::find(roles.begin(), roles.end(), role) != roles.end();
 }
 
+int io_threads(const config::GatewaySection& gateway) {
+  if (gateway.io_threads > 0) return static_cast<int>(gateway.io_threads);
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u));
+}
+
 http::Limits http_limits(const config::NodeConfig& config) {
   http::Limits limits;
   limits.header_bytes_max = config.gateway.max_header_bytes.value;
   limits.body_bytes_max = config.gateway.max_body_bytes.value;
+  limits.bodies_bytes_max = config.gateway.max_open_body_bytes.value;
   limits.connections_max = static_cast<std::size_t>(config.gateway.max_connections);
   limits.header_timeout = config.gateway.header_timeout;
+  limits.body_timeout = config.gateway.body_timeout;
   limits.write_timeout = config.gateway.write_timeout;
   limits.idle_timeout = config.gateway.keepalive_timeout;
   // The stream table parks a row above its soft bound; this cut is the backstop.
   limits.outstanding_bytes_max = 4 * config.gateway.stream_buffer_bytes.value;
   return limits;
+}
+
+Result<http::ServerOptions> http_options(const config::NodeConfig& config) {
+  http::ServerOptions options(http_limits(config), io_threads(config.gateway));
+  options.cors.origins = config.gateway.cors_origins;
+  if (config.gateway.tls_certificate.empty()) return options;
+  TROUPE_TRY_ASSIGN(options.tls,
+                    http::TlsContext::make(config.gateway.tls_certificate, config.gateway.tls_key));
+  return options;
 }
 
 /// Two heartbeats: what a healthy peer is never silent for.
@@ -148,9 +164,10 @@ Status ServingNode::build() {
 
 Status ServingNode::take_ports() {
   if (with_gateway_) {
+    TROUPE_TRY_ASSIGN(http::ServerOptions options, http_options(config_));
     TROUPE_TRY_ASSIGN(server_, http::Server::bind(config_.node.host,
                                                   static_cast<std::uint16_t>(config_.node.port),
-                                                  http_limits(config_)));
+                                                  std::move(options)));
   }
   if (config_.node.admin_port == 0) return ok_status();
   TROUPE_TRY_ASSIGN(admin_port_,
@@ -225,7 +242,12 @@ Status ServingNode::open_admin() {
 Status ServingNode::open_http() {
   const Status files = allow_connections(static_cast<std::size_t>(config_.gateway.max_connections));
   if (!files.ok()) logging::warn("node", files.error().message);
-  host_ = std::make_unique<HttpHost>(*system_, [this] { return render_metrics(); });
+  HttpHost::Options options;
+  options.metrics = [this] { return render_metrics(); };
+  options.cors.origins = config_.gateway.cors_origins;
+  TROUPE_TRY_ASSIGN(options.keys, KeyRing::parse(config_.gateway.api_keys));
+  tenants_ = options.keys.tenants();
+  host_ = std::make_unique<HttpHost>(*system_, std::move(options));
   host_->attach(*server_);
   return server_->start(*host_);
 }
@@ -239,6 +261,7 @@ NodeCore::Args ServingNode::root_args() {
           static_cast<std::uint32_t>(std::max<std::int64_t>(1, config_.engine.ranks));
   args.gateway.request_timeout = config_.gateway.request_timeout;
   args.gateway.retry_after = config_.gateway.retry_after;
+  args.gateway.tenants = tenants_;
   args.gateway.version = TROUPE_VERSION;
   args.gateway.preparer = std::make_shared<const RecipePreparer>(
       engines_.models, "troupe-" TROUPE_VERSION, std::max(1u, std::thread::hardware_concurrency()),
@@ -246,7 +269,7 @@ NodeCore::Args ServingNode::root_args() {
   args.streams.buffer_max = config_.gateway.stream_buffer_bytes;
   args.streams.park_max = config_.gateway.park_timeout;
   args.ranks = engines_.ranks;
-  if (host_) args.front = host_->endpoint();
+  if (host_) args.front = args.gateway.front = host_->endpoint();
   return args;
 }
 
@@ -257,8 +280,9 @@ std::string ServingNode::render_metrics() {
   metrics_->set("troupe_dead_letters", static_cast<double>(system_->dead_letters()));
   metrics_->set("troupe_actor_mailbox_max", static_cast<double>(longest));
   if (server_) {
-    metrics_->set("troupe_http_connections",
-                  static_cast<double>(server_->stats().connections_open));
+    const http::Stats stats = server_->stats();
+    metrics_->set("troupe_http_connections", static_cast<double>(stats.connections_open));
+    metrics_->set("troupe_http_body_bytes", static_cast<double>(stats.body_bytes_held));
   }
   return metrics_->render();
 }
@@ -275,7 +299,9 @@ bool ServingNode::stop(Duration drain) {
   if (stopped_ || !system_) return true;
   stopped_ = true;
   if (admin_) admin_->stop();
-  if (server_) server_->stop_accepting();
+  // Still listening: a load balancer must see that the node is alive and not ready.
+  if (host_) host_->set_draining();
+  if (server_) server_->wind_down();
   const Status ended = system_->shutdown(drain + NodeCore::kDrainEnd, kForce);
   if (!ended.ok()) {
     logging::error("shutdown", to_string(ended.error()));
@@ -285,6 +311,7 @@ bool ServingNode::stop(Duration drain) {
     engines_.devices[i]->close_stream(engines_.ranks[i].args.stream.stream);
   }
   if (server_) server_->shutdown(kHttpClose);
+  if (host_) host_->stop_scrapes();
   return true;
 }
 

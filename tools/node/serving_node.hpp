@@ -66,6 +66,7 @@ class ServingNode {
   std::unique_ptr<ClusterLink> link_;  ///< nothing on a node that neither listens nor joins
   std::unique_ptr<ActorSystem> system_;
   std::unique_ptr<HttpHost> host_;
+  std::vector<TenantLimits> tenants_;  ///< of the configured keys
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_port_;  ///< taken, until open_admin()
   std::unique_ptr<AdminServer> admin_;

@@ -13,6 +13,7 @@
 #include "tools/traffic/traffic_command.hpp"
 #endif
 #include "tools/admin/admin_command.hpp"
+#include "tools/keys/keys_command.hpp"
 #include "tools/model/model_command.hpp"
 #include "tools/recipe/recipe_command.hpp"
 #include "tools/simulate/simulate_command.hpp"
@@ -31,6 +32,7 @@ void add_commands(troupe::cli::Command& program) {
   troupe::add_traffic_command(program);
 #endif
   troupe::add_admin_command(program);
+  troupe::add_keys_command(program);
   troupe::add_model_command(program);
   troupe::add_recipe_command(program);
   troupe::add_simulate_command(program);

@@ -34,6 +34,7 @@ class RawSocket {
   RawSocket& operator=(const RawSocket&) = delete;
 
   bool connected() const { return connected_; }
+  int fd() const { return fd_; }
 
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {

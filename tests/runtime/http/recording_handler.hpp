@@ -93,8 +93,10 @@ class RecordingHandler : public Handler {
 
 /// Destroyed in this order: the server first, then its handler.
 struct TestServer {
-  explicit TestServer(const Limits& limits = {}, int threads = 1) {
-    auto result = Server::listen("127.0.0.1", 0, limits, handler, threads);
+  explicit TestServer(const Limits& limits = {}, int threads = 1)
+      : TestServer(ServerOptions(limits, threads)) {}
+  explicit TestServer(ServerOptions options) {
+    auto result = Server::listen("127.0.0.1", 0, std::move(options), handler);
     EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
     server = std::move(result).value();
     port = server->port();

@@ -11,8 +11,9 @@ namespace {
 
 using Stage = RequestReader::Stage;
 
-RequestReader make_reader() {
-  return RequestReader(16 * 1024, 1024 * 1024);
+RequestReader make_reader(std::size_t body_bytes_max = 1024 * 1024) {
+  static ByteBudget bodies(64 * 1024 * 1024);
+  return RequestReader(16 * 1024, body_bytes_max, bodies);
 }
 
 /// Feeds in pieces of `step` bytes; returns what was left after the request.
@@ -55,6 +56,25 @@ TEST(RequestReader, SplitAnywhereGivesTheSameRequest) {
               "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}");
     reader.reset();
     EXPECT_EQ(reader.stage(), Stage::kEmpty);
+  }
+}
+
+TEST(RequestReader, ABodyMayHoldAnyBytesInWhateverPieceItComes) {
+  const std::string body("{\n\"a\":\n1}\r\n\r\n\0\x80", 15);
+  const std::string bytes =
+      "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: " + std::to_string(body.size()) + "\r\n\r\n" +
+      body;
+  for (std::size_t step = 1; step <= bytes.size(); ++step) {
+    auto reader = make_reader();
+    feed_split(reader, bytes, step);
+    ASSERT_EQ(reader.stage(), Stage::kDone) << "step " << step;
+    EXPECT_EQ(reader.take().body, body);
+  }
+}
+
+TEST(RequestReader, ABareCrBeforeARequestIsRefusedHoweverItIsCut) {
+  for (const std::size_t step : {1, 2, 3, 100}) {
+    EXPECT_EQ(status_of("\r\n\rGET / HTTP/1.1\r\nhost: a\r\n\r\n", step), 400) << step;
   }
 }
 
@@ -134,7 +154,11 @@ std::vector<Abuse> abuses() {
       {"type without length", post + "Content-Type: application/json\r\n\r\n", 411},
       {"long target", "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\nHost: a\r\n\r\n", 414},
       {"long header", get + "X: " + std::string(20000, 'a') + "\r\n\r\n", 431},
-      {"gzip", post + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\n", 415},
+      {"coding", post + "Content-Encoding: br\r\nContent-Length: 1\r\n\r\n", 415},
+      {"two codings", post + "Content-Encoding: gzip, zstd\r\nContent-Length: 1\r\n\r\n", 415},
+      {"two encoding fields",
+       post + "Content-Encoding: gzip\r\nContent-Encoding: identity\r\nContent-Length: 1\r\n\r\n",
+       415},
       {"other expectation", post + "Expect: 200-ok\r\nContent-Length: 1\r\n\r\n", 417},
       {"bad chunk size", post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
       {"negative chunk size", post + "Transfer-Encoding: chunked\r\n\r\n-5\r\nabcde\r\n", 400},
@@ -165,7 +189,7 @@ TEST(RequestReader, RefusesManyFieldsAndEndlessChunkExtensions) {
 }
 
 TEST(RequestReader, CountsManySmallChunksAgainstTheLimit) {
-  auto reader = RequestReader(16 * 1024, 1000);
+  auto reader = make_reader(1000);
   std::string bytes = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (int i = 0; i < 101; ++i) bytes += "a\r\n0123456789\r\n";
   feed_split(reader, bytes, 11);

@@ -167,5 +167,27 @@ TEST(Shutdown, NoDescriptorAndNoThreadIsLeaked) {
   EXPECT_EQ(threads(), threads_before);
 }
 
+TEST(Shutdown, WindingDownStillServesAndEachAnswerIsItsConnectionsLast) {
+  TestServer test;
+  test.reply_ok();
+  RawSocket old(test.port);
+  old.send(kGet);
+  ASSERT_TRUE(old.read_until("\r\n\r\nok"));
+  test.server->wind_down();
+  RawSocket fresh(test.port);
+  for (RawSocket* socket : {&old, &fresh}) {
+    socket->received.clear();
+    socket->send(kGet);
+    EXPECT_TRUE(socket->read_to_end());
+    EXPECT_EQ(socket->status(), 200);
+    EXPECT_NE(socket->received.find("connection: close\r\n"), std::string::npos);
+  }
+  test.server->stop_accepting();
+  int tries = 0;
+  while (RawSocket(test.port).connected() && ++tries < 500)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_LT(tries, 500) << "still listening";
+}
+
 }  // namespace
 }  // namespace troupe::http

@@ -144,5 +144,20 @@ TEST(Presets, ScriptedIsAccepted) {
   EXPECT_EQ(scripted->config.scripted.directory, "config/scripts");
 }
 
+TEST(Resolve, AccessOfTheGatewayIsChecked) {
+  const auto loaded = load("gateway: {cors_origins: [\"https://a.example\", \"http://b:3000\"]}\n");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->config.gateway.cors_origins.size(), 2u);
+  EXPECT_TRUE(load("gateway: {cors_origins: []}\n").ok());
+  expect_part(refusal("gateway: {cors_origins: [a.example]}\n"),
+              "gateway.cors_origins: expected origins such as https://app.example");
+  expect_part(refusal("gateway: {api_keys: [secret]}\n"),
+              "gateway.api_keys: entry 1: expected NAME:ID");
+  expect_part(refusal("gateway: {tls_key: x.key}\n"), "gateway.tls_certificate: expected a file");
+  expect_part(refusal("gateway: {tls_certificate: x.crt}\n"), "gateway.tls_key: expected a file");
+  expect_part(refusal("gateway: {max_body_bytes: 1GiB, max_open_body_bytes: 1MiB}\n"),
+              "gateway.max_open_body_bytes: expected at least gateway.max_body_bytes");
+}
+
 }  // namespace
 }  // namespace troupe::config

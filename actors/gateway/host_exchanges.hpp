@@ -1,0 +1,60 @@
+// Who owns each HTTP exchange: the books of the HTTP host.
+//
+// Why in stripes: every request and every answer passes here, from io threads and from actor
+// threads. An exchange's number names its io thread (number % 64, runtime/http/shard.hpp), and so
+// its stripe: io threads never wait for each other, and an actor only for the one io thread that it
+// writes to.
+//
+// Invariants: (1) an exchange is taken out once, by whoever ends it; (2) an exchange that was
+// opened for an owner is found by take_of(owner), whenever that comes: owner and gateway are read
+// under one lock.
+// Threads: any. No lock is held while anybody is called.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "actors/gateway/session_messages.hpp"
+
+namespace troupe {
+
+class HostExchanges {
+ public:
+  struct Exchange {
+    ActorRef owner;    ///< the gateway, then the request
+    ActorRef streams;  ///< nobody before adoption
+    bool begun = false;
+    std::uint64_t reported = 0;  ///< bytes last told to the streams
+    HeaderList headers;          ///< that the answer carries beside its own
+  };
+
+  /// Whom new exchanges belong to; nobody: there is no gateway.
+  void set_gateway(const ActorRef& gateway);
+  /// Opens an exchange and returns its owner; nobody: no gateway lives, and nothing was opened.
+  ActorRef open(std::uint64_t number);
+  /// False: the exchange has ended.
+  bool adopt(const SessionAdopted& adoption);
+  /// The answer begins; returns the headers that it carries beside its own.
+  HeaderList begin(std::uint64_t number);
+  /// The streams that are to hear of these bytes, told in steps; nobody: not yet, or unknown.
+  ActorRef drained(std::uint64_t number, std::uint64_t bytes);
+  std::optional<Exchange> take(std::uint64_t number);
+  /// All exchanges of an owner; it is the gateway no more if it was.
+  std::map<std::uint64_t, Exchange> take_of(const ActorRef& owner);
+
+ private:
+  struct alignas(64) Stripe {
+    std::mutex mutex;
+    ActorRef gateway;
+    std::unordered_map<std::uint64_t, Exchange> exchanges;
+  };
+  Stripe& stripe_of(std::uint64_t number) { return stripes_[number % stripes_.size()]; }
+
+  std::array<Stripe, 64> stripes_;
+};
+
+}  // namespace troupe

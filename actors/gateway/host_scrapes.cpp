@@ -1,0 +1,37 @@
+#include "actors/gateway/host_scrapes.hpp"
+
+namespace troupe {
+
+HostScrapes::~HostScrapes() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+bool HostScrapes::run(std::function<void()> job) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() >= kWaitingMax) return false;
+    waiting_.push_back(std::move(job));
+  }
+  changed_.notify_one();
+  return true;
+}
+
+void HostScrapes::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+    if (stopping_) return;
+    const auto job = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    job();
+    lock.lock();
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,73 @@
+#include "runtime/http/body_collector.hpp"
+
+#include <algorithm>
+
+#include "runtime/base/assert.hpp"
+#include "runtime/http/text.hpp"
+
+namespace troupe::http {
+
+Refusal body_too_large() {
+  return {413, "request_too_large",
+          "the request body is over the limit of this server (a compressed one counts decoded)"};
+}
+
+void BodyCollector::set_coding(std::string_view coding) {
+  if (coding.empty() || iequals(coding, "identity")) return;
+  decoder_ = BodyDecoder::make(coding);
+  TROUPE_ASSERT(decoder_, "the head check lets only known codings pass");
+}
+
+bool BodyCollector::append(std::string_view bytes) {
+  if (refusal_) return false;
+  return decoder_ ? decode(bytes) : keep(bytes);
+}
+
+bool BodyCollector::decode(std::string_view bytes) {
+  encoded_bytes_seen_ = encoded_bytes_seen_ || !bytes.empty();
+  switch (decoder_->feed(bytes, [this](std::string_view piece) { return keep(piece); })) {
+    case BodyDecoder::Outcome::kMore:
+      return true;
+    case BodyDecoder::Outcome::kRefused:
+      return false;
+    case BodyDecoder::Outcome::kCorrupt:
+      break;
+  }
+  return refuse({400, "bad_content_encoding",
+                 "the request body is not what Content-Encoding says, or asks for a window above "
+                 "8 MiB"});
+}
+
+bool BodyCollector::finish() {
+  if (refusal_) return false;
+  // No byte at all is an empty body, whatever coding was announced.
+  const bool whole = !decoder_ || !encoded_bytes_seen_ || decoder_->finish();
+  decoder_.reset();
+  return whole || refuse({400, "bad_content_encoding", "the compressed request body is cut off"});
+}
+
+bool BodyCollector::keep(std::string_view piece) {
+  if (piece.size() > bytes_max_ - body_.size()) return refuse(body_too_large());
+  const std::size_t size = body_.size() + piece.size();
+  if (size > body_.capacity()) {
+    const std::size_t capacity = std::min(bytes_max_, std::max(size, 2 * body_.capacity()));
+    if (!lease_.grow_to(capacity))
+      return refuse({503,
+                     "too_many_bodies",
+                     "the bodies of all open requests are over the limit of this server: try again",
+                     {{"retry-after", "1"}}});
+    body_.reserve(capacity);
+  }
+  body_.append(piece);
+  return true;
+}
+
+bool BodyCollector::refuse(Refusal why) {
+  // Perhaps within the decoder's feed(): it goes later.
+  refusal_ = std::move(why);
+  body_ = {};
+  lease_.release();
+  return false;
+}
+
+}  // namespace troupe::http
