@@ -8,17 +8,14 @@ namespace troupe {
 
 namespace {
 
-bool is_inference(const std::string& path) {
-  return path == "/v1/chat/completions" || path == "/v1/responses" || path == "/v1/messages";
-}
-
-bool known_path(const std::string& path) {
-  if (is_inference(path)) return true;
-  for (const char* known : {"/v1/models", "/health", "/live", "/liveness", "/ready", "/readiness",
-                            "/health/ready", "/ping", "/version"}) {
-    if (path == known) return true;
-  }
-  return false;
+ApiError no_such_path(const HttpArrived& arrived, bool known) {
+  ApiError error;
+  error.status = known ? 405 : 404;
+  error.type = "invalid_request_error";
+  error.code = known ? "method_not_allowed" : "not_found";
+  error.message = (known ? "the method does not fit the path: " : "there is no ") + arrived.method +
+                  " " + arrived.path.substr(0, 200);
+  return error;
 }
 
 }  // namespace
@@ -28,21 +25,41 @@ void GatewayCore::on(const Started&, Context&, Effects& out) {
 }
 
 void GatewayCore::on(const HttpArrived& arrived, Context& context, Effects& out) {
-  const std::string& path = arrived.path;
+  const auto operation = operation_of(arrived.path);
+  if (operation && arrived.method == "POST") return admit(arrived, context, out);
+  const auto page = page_of(arrived.path);
   const bool get = arrived.method == "GET" || arrived.method == "HEAD";
-  if (is_inference(path) && arrived.method == "POST") return admit(arrived, context, out);
-  if (get && path == "/v1/models") return answer(arrived, 200, models_body(ranks_.models()), out);
-  if (get && (path == "/live" || path == "/liveness" || path == "/ping")) {
-    return answer(arrived, 200, R"({"status":"live"})", out);
+  if (page && get) return answer_page(arrived, *page, out);
+  refuse(arrived, no_such_path(arrived, operation || page), out);
+}
+
+void GatewayCore::answer_page(const HttpArrived& arrived, Page page, Effects& out) {
+  switch (page) {
+    case Page::kModels:
+      return answer(arrived, 200, models_body(ranks_.models(), protocol_of(arrived)), out);
+    case Page::kModel:
+      return answer_model(arrived, out);
+    case Page::kLive:
+      return answer(arrived, 200, R"({"status":"live"})", out);
+    case Page::kReady:
+      return answer_health(arrived, true, out);
+    case Page::kHealth:
+      return answer_health(arrived, false, out);
+    case Page::kVersion:
+      return answer(arrived, 200, R"({"version":")" + args_.version + R"("})", out);
+    case Page::kLoad:
+      return answer(arrived, 200, R"({"server_load":)" + std::to_string(by_ref_.size()) + "}", out);
   }
-  if (get && (path == "/ready" || path == "/readiness" || path == "/health/ready")) {
-    return answer_health(arrived, true, out);
+}
+
+void GatewayCore::answer_model(const HttpArrived& arrived, Effects& out) {
+  const auto name = model_of(arrived.path);
+  if (!name) {
+    return refuse(arrived, invalid_parameter("model", "the path has a broken percent escape"), out);
   }
-  if (get && path == "/health") return answer_health(arrived, false, out);
-  if (get && path == "/version") {
-    return answer(arrived, 200, R"({"version":")" + args_.version + R"("})", out);
-  }
-  not_found(arrived, known_path(path) ? 405 : 404, out);
+  const auto model = ranks_.model(*name);
+  if (!model) return refuse(arrived, model_not_found(*name), out);
+  answer(arrived, 200, model_body(*model, protocol_of(arrived)), out);
 }
 
 void GatewayCore::answer(const HttpArrived& arrived, std::uint16_t status, std::string body,
@@ -59,23 +76,17 @@ void GatewayCore::answer_health(const HttpArrived& arrived, bool readiness, Effe
   answer(arrived, 200, R"({"status":"ok"})", out);
 }
 
-void GatewayCore::not_found(const HttpArrived& arrived, std::uint16_t status, Effects& out) {
-  const std::string what = arrived.method + " " + arrived.path.substr(0, 200);
-  ApiError error;
-  error.status = status;
-  error.type = "invalid_request_error";
-  error.code = status == 404 ? "not_found" : "method_not_allowed";
-  error.message = (status == 404 ? "there is no " : "the method does not fit the path: ") + what;
-  out.send(arrived.session, make_message<SessionRespond>(error_response(
-                                arrived.exchange, protocol_of(arrived.path), error)));
+void GatewayCore::refuse(const HttpArrived& arrived, const ApiError& error, Effects& out) {
+  out.send(arrived.session, make_message<SessionRespond>(
+                                error_response(arrived.exchange, protocol_of(arrived), error)));
 }
 
 void GatewayCore::refuse(const HttpArrived& arrived, Code code, std::string_view message,
                          Effects& out) {
   out.count("troupe_requests_refused_total", 1, std::string(to_string(code)));
-  out.send(arrived.session, make_message<SessionRespond>(
-                                error_response(arrived.exchange, protocol_of(arrived.path), code,
-                                               std::string(message), args_.retry_after)));
+  out.send(arrived.session,
+           make_message<SessionRespond>(error_response(arrived.exchange, protocol_of(arrived), code,
+                                                       std::string(message), args_.retry_after)));
 }
 
 RequestId GatewayCore::next_id(const ActorRef& self) {

@@ -1,8 +1,8 @@
 // Gateway: admits HTTP requests, gives each a request actor, and places them on ranks.
 //
-// Routes: POST /v1/chat/completions, /v1/responses and /v1/messages (a request actor), GET
-// /v1/models, /health, /live, /ready, /version with vLLM's and SGLang's aliases (DEFAULTS.md
-// section 1). /metrics is answered by the HTTP host, which holds the registry.
+// Routes: routes.hpp. An Operation becomes a request actor, whether it needs a rank or not, so that
+// all of them have the same limits; a Page is answered here. /metrics is answered by the HTTP host,
+// which holds the registry.
 //
 // Protocol: session_messages.hpp, gateway_messages.hpp.
 //
@@ -18,8 +18,10 @@
 #include <string>
 
 #include "actors/gateway/rank_table.hpp"
+#include "actors/gateway/routes.hpp"
 #include "actors/request/request_core.hpp"
 #include "runtime/actor/actor.hpp"
+#include "runtime/recipe/text/api_error.hpp"
 
 namespace troupe {
 
@@ -59,9 +61,11 @@ class GatewayCore {
   RequestId next_id(const ActorRef& self);
   void admit(const HttpArrived& arrived, Context& context, Effects& out);
   void answer(const HttpArrived& arrived, std::uint16_t status, std::string body, Effects& out);
+  void answer_page(const HttpArrived& arrived, Page page, Effects& out);
+  void answer_model(const HttpArrived& arrived, Effects& out);
   void answer_health(const HttpArrived& arrived, bool readiness, Effects& out);
   void refuse(const HttpArrived& arrived, Code code, std::string_view message, Effects& out);
-  void not_found(const HttpArrived& arrived, std::uint16_t status, Effects& out);
+  void refuse(const HttpArrived& arrived, const ApiError& error, Effects& out);
 
   Args args_;
   RankTable ranks_;

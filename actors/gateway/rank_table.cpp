@@ -15,11 +15,6 @@ bool RankTable::matches(const RankJoined& joined, std::string_view model) {
   });
 }
 
-bool RankTable::serves(std::string_view model) const {
-  return std::any_of(ranks_.begin(), ranks_.end(),
-                     [&](const auto& entry) { return matches(entry.second.joined, model); });
-}
-
 Result<ActorRef> RankTable::place(const ActorRef& owner, std::string_view model) {
   if (ranks_.empty()) return Error{Code::kUnavailable, "no rank is up; try again"};
   Rank* best = nullptr;
@@ -62,6 +57,14 @@ std::vector<ModelEntry> RankTable::models() const {
   std::vector<ModelEntry> entries;
   for (const auto& [name, context] : contexts) entries.push_back({name, 0, context});
   return entries;
+}
+
+std::optional<ModelEntry> RankTable::model(std::string_view name) const {
+  for (const auto& [ref, rank] : ranks_) {
+    if (matches(rank.joined, name))
+      return ModelEntry{std::string(name), 0, rank.joined.context_max};
+  }
+  return std::nullopt;
 }
 
 std::uint64_t RankTable::capacity() const {

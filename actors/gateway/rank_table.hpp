@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,7 +22,6 @@ class RankTable {
   void join(const RankJoined& joined);
   void leave(const ActorRef& rank) { ranks_.erase(rank); }
 
-  bool serves(std::string_view model) const;
   /// A rank for `owner`'s request, whose load it counts until release(owner). Errors: kNotFound (no
   /// rank serves the model), kUnavailable (all are full, or none is up).
   Result<ActorRef> place(const ActorRef& owner, std::string_view model);
@@ -29,6 +29,8 @@ class RankTable {
 
   /// Names to list: no patterns.
   std::vector<ModelEntry> models() const;
+  /// The same of one name, which may fit a pattern. Nothing if no rank serves it.
+  std::optional<ModelEntry> model(std::string_view name) const;
   std::size_t size() const { return ranks_.size(); }
   std::uint64_t capacity() const;
 

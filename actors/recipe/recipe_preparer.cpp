@@ -1,13 +1,11 @@
 #include "actors/recipe/recipe_preparer.hpp"
 
-#include <algorithm>
-
-#include "actors/gateway/api_error.hpp"
+#include "actors/gateway/routes.hpp"
+#include "actors/recipe/prompt_tools.hpp"
 #include "actors/recipe/recipe_answer.hpp"
+#include "runtime/base/assert.hpp"
 #include "runtime/base/rng.hpp"
-#include "runtime/recipe/request/error_body.hpp"
 #include "runtime/recipe/request/request.hpp"
-#include "runtime/recipe/tokenizer/prompt_tokens.hpp"
 
 namespace troupe {
 
@@ -54,67 +52,51 @@ std::optional<TokenId> unknown_bias(const recipe::Sampling& asked, const Tokeniz
   return std::nullopt;
 }
 
-recipe::RequestError about(std::string param, std::string message) {
-  recipe::RequestError error;
-  error.param = std::move(param);
-  error.message = std::move(message);
-  return error;
-}
-
-/// The recipe knows some names that this node does not serve.
-recipe::RequestError not_served(const std::string& name) {
-  const ApiError error = model_not_found(name);
-  recipe::RequestError refused = about(error.param, error.message);
-  refused.code = error.code;
-  refused.status = error.status;
-  return refused;
-}
-
 }  // namespace
 
 RecipePreparer::RecipePreparer(std::vector<ServedModel> models, std::string fingerprint,
                                unsigned threads)
-    : models_(std::move(models)), fingerprint_(std::move(fingerprint)), threads_(threads) {
-  TROUPE_ASSERT(!models_.empty(), "a gateway serves at least one model");
-  for (const auto& model : models_) {
-    conversion_.models[model.name] = model.version;
-    if (model.version == recipe::ModelVersion::kDeepseekV4) conversion_.pack_v4 = model.pack;
-    if (model.version == recipe::ModelVersion::kDeepseekV41) conversion_.pack_v41 = model.pack;
-  }
-  conversion_.default_model = models_.front().name;
-}
-
-const ServedModel* RecipePreparer::find(const std::string& name) const {
-  const auto at = std::find_if(models_.begin(), models_.end(), [&](const ServedModel& model) {
-    const bool pattern =
-        model.name.ends_with('*') && name.starts_with(model.name.substr(0, model.name.size() - 1));
-    return pattern || model.name == name;
-  });
-  return at == models_.end() ? nullptr : &*at;
-}
+    : models_(std::move(models), threads), fingerprint_(std::move(fingerprint)) {}
 
 Result<Prepared> RecipePreparer::prepare(const HttpArrived& arrived, RequestId id) const {
-  const recipe::Protocol protocol = protocol_of(arrived.path);
-  const auto refusal = [&](const recipe::RequestError& error) {
-    Prepared prepared;
-    prepared.refusal_status = static_cast<std::uint16_t>(error.status);
-    prepared.refusal_body = recipe::error_body(protocol, conversion_.compat, error);
-    return prepared;
-  };
-  auto converted = recipe::convert_request(protocol, arrived.body, conversion_);
-  if (const auto* error = std::get_if<recipe::RequestError>(&converted)) return refusal(*error);
-  auto& request = std::get<recipe::ConversationRequest>(converted);
-  const ServedModel* model = find(request.model);
-  if (model == nullptr) return refusal(not_served(request.model));
-  if (const auto token = unknown_bias(request.sampling, *model->tokenizer)) {
-    return refusal(about("logit_bias", "logit_bias names a token that the model does not have: " +
-                                           std::to_string(token->value)));
+  const auto operation = operation_of(arrived.path);
+  TROUPE_ASSERT(operation, "the gateway admits operations only");
+  switch (*operation) {
+    case Operation::kChat:
+    case Operation::kResponses:
+    case Operation::kMessages:
+      return prepare_generation(arrived, id);
+    case Operation::kCountTokens:
+    case Operation::kRender:
+    case Operation::kTokenize:
+    case Operation::kDetokenize:
+      break;
   }
-  const auto rendered = model->encoding->render(request.conversation);
-  if (!rendered.ok()) return refusal(about("messages", rendered.error().message));
-  TROUPE_TRY_ASSIGN(auto prompt, recipe::encode_prompt(*model->tokenizer, *rendered, threads_));
+  const std::string answer = answer_id(protocol_of(arrived.path), id);
+  return answer_without_rank(*operation, arrived, answer, models_);
+}
+
+Result<Prepared> RecipePreparer::prepare_generation(const HttpArrived& arrived,
+                                                    RequestId id) const {
+  const recipe::Protocol protocol = protocol_of(arrived.path);
+  TROUPE_TRY_ASSIGN(auto outcome, models_.understand(protocol, arrived.body));
+  if (const auto* error = std::get_if<recipe::RequestError>(&outcome)) {
+    return refusal_of(protocol, *error);
+  }
+  auto& understood = std::get<Understood>(outcome);
+  auto& request = understood.request;
+  const ServedModel* model = understood.model;
+  if (const auto token = unknown_bias(request.sampling, *model->tokenizer)) {
+    return refusal_of(protocol, error_about("logit_bias",
+                                            "logit_bias names a token that the model does not "
+                                            "have: " +
+                                                std::to_string(token->value)));
+  }
+  auto& prompt = understood.ids;
   const auto room = recipe::resolve_max_tokens(request, prompt.size(), model->context);
-  if (const auto* error = std::get_if<recipe::RequestError>(&room)) return refusal(*error);
+  if (const auto* error = std::get_if<recipe::RequestError>(&room)) {
+    return refusal_of(protocol, *error);
+  }
   Prepared prepared;
   prepared.model = request.model;
   prepared.prompt_length = static_cast<std::uint32_t>(prompt.size());

@@ -1,7 +1,5 @@
-// From the body of an inference request, of any protocol, to what a rank needs.
-//
-//   POST /v1/chat/completions, /v1/responses, /v1/messages
-//     ─ recipe::convert_request ─▶ conversation ─ encoding ─▶ prompt ─ tokenizer ─▶ ids
+// From the body of an inference request, of any protocol, to what a rank needs; requests that need
+// none (prompt_tools.hpp) are answered here.
 //
 // Refusals have the protocol's own form and status. Pure: the same body and id give the same
 // Prepared (a request without a seed gets one from its id).
@@ -9,26 +7,13 @@
 // Threads: immutable; runs on the Compute pool.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "actors/recipe/served_models.hpp"
 #include "actors/request/request_core.hpp"
-#include "runtime/recipe/conversation/conversation_request.hpp"
-#include "runtime/recipe/encoding/encoding.hpp"
-#include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 namespace troupe {
-
-/// A model as clients know it.
-struct ServedModel {
-  std::string name;  ///< "script/*" serves every script of the scripted engine
-  std::shared_ptr<const Tokenizer> tokenizer;
-  std::shared_ptr<const recipe::Encoding> encoding;
-  recipe::ModelVersion version = recipe::ModelVersion::kChatml;
-  std::uint32_t context = 0;                                 ///< tokens of prompt and answer
-  std::shared_ptr<const recipe::PromptPack> pack = nullptr;  ///< DeepSeek's formats have one
-};
 
 class RecipePreparer final : public RequestPreparer {
  public:
@@ -40,12 +25,10 @@ class RecipePreparer final : public RequestPreparer {
   Duration modelled_time(const HttpArrived& arrived) const override;
 
  private:
-  const ServedModel* find(const std::string& name) const;
+  Result<Prepared> prepare_generation(const HttpArrived& arrived, RequestId id) const;
 
-  std::vector<ServedModel> models_;
+  ServedModels models_;
   std::string fingerprint_;
-  unsigned threads_;
-  recipe::ConversionOptions conversion_;
 };
 
 }  // namespace troupe

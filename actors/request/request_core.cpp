@@ -26,14 +26,14 @@ void RequestCore::on(const Started&, Context& context, Effects& out) {
 void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out) {
   if (state_ != State::kPreparing) return;
   if (done.failed) return fail(done.error.code, done.error.message, context, out);
-  if (done.output.refusal_status != 0) {
-    SessionRespond refusal;
-    refusal.exchange = args_.arrived->exchange;
-    refusal.status = done.output.refusal_status;
-    refusal.headers.emplace_back("content-type", "application/json");
-    refusal.body = done.output.refusal_body;
-    out.send(args_.arrived->session, make_message<SessionRespond>(std::move(refusal)));
-    return out.stop("refused");
+  if (done.output.reply_status != 0) {
+    SessionRespond reply;
+    reply.exchange = args_.arrived->exchange;
+    reply.status = done.output.reply_status;
+    reply.headers.emplace_back("content-type", "application/json");
+    reply.body = done.output.reply_body;
+    out.send(args_.arrived->session, make_message<SessionRespond>(std::move(reply)));
+    return out.stop("answered without a rank");
   }
   prepared_ = done.output;
   state_ = State::kPlacing;

@@ -6,7 +6,8 @@
 //
 //   preparing ─Done<Prepared>→ placing ─Placed→ running ─RowClosed→ end
 //        │                        │                │
-//        └── refused ─────────────┴── no rank ─────┴── rank lost, deadline, cancelled, client gone
+//        ├── refused ─────────────┴── no rank ─────┴── rank lost, deadline, cancelled, client gone
+//        └── answered without a rank: tokens counted, a prompt rendered
 //
 // Invariants
 // 1. Exactly one terminal outcome: this core answers the session itself until it has opened its

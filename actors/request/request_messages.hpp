@@ -16,7 +16,7 @@
 
 namespace troupe {
 
-/// What a request's body asks for, ready for a rank; or the answer that refuses it.
+/// What a request's body asks for, ready for a rank; or an answer that needs none.
 struct Prepared {
   static constexpr MessageInfo info{0x0201, "prepared"};
   std::string model;
@@ -27,8 +27,8 @@ struct Prepared {
   RowSampling sampling;
   std::string script;
   AnswerPlan answer;
-  std::uint16_t refusal_status = 0;  ///< not 0: the body is refused, with this body
-  std::string refusal_body;
+  std::uint16_t reply_status = 0;  ///< not 0: the whole answer, a refusal or a count of tokens
+  std::string reply_body;
   static void fields(auto& self, auto&& visit) {
     visit("model", self.model);
     visit("prompt", self.prompt);
@@ -38,8 +38,8 @@ struct Prepared {
     visit("sampling", self.sampling);
     visit("script", self.script);
     visit("answer", self.answer);
-    visit("refusal_status", self.refusal_status);
-    visit("refusal_body", self.refusal_body);
+    visit("reply_status", self.reply_status);
+    visit("reply_body", self.reply_body);
   }
 };
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/recipe/request/body_reader.hpp"
 #include "runtime/recipe/request/chat_convert.hpp"
 #include "runtime/recipe/request/chat_shape.hpp"
-#include "runtime/recipe/request/json_shape.hpp"
 #include "runtime/recipe/request/messages_convert.hpp"
 #include "runtime/recipe/request/responses_convert.hpp"
 
@@ -14,47 +14,24 @@ namespace {
 
 using Converted = std::variant<ConversationRequest, RequestError>;
 
-// Bounds of a hostile body's lists: `[{},{},...]` takes three bytes an element.
-constexpr std::size_t kListBytesFree = std::size_t{16} << 20;
-constexpr std::size_t kListBytesPerByte = 20;
-
 // What the answer gets unless the client says so, SPEC 3.2.
 constexpr std::uint64_t kTokensPlain = 8192;
 constexpr std::uint64_t kTokensThinking = 65536;
 constexpr std::uint64_t kTokensThinkingMax = 131072;
 
-RequestError bad_json(const Error& error, Compat compat) {
-  RequestError refused;
-  refused.stage = RequestError::Stage::kParse;
-  const bool compatible = compat == Compat::kDeepseek;
-  refused.message = compatible ? "invalid JSON request: " : "The request body is not valid JSON: ";
-  refused.message +=
-      error.code == Code::kCancelled ? "it holds too many values" : std::string(error.message);
-  if (!compatible) refused.code = "invalid_json";
-  return refused;
-}
-
 /// Reads a body of shape Body, checks its shape and converts it.
 template <class Body, class Convert>
 Converted convert(std::string_view text, const ConversionOptions& options, Convert convert_body) {
-  JsonBuffer buffer(text);
-  JsonTape tape;
-  Field<Body> body;
-  ShapeReader reader(slot_of(body), tape, kListBytesFree + kListBytesPerByte * text.size());
-  if (const Status read = parse_json_events(buffer, reader); !read.ok()) {
-    return bad_json(read.error(), options.compat);
-  }
-  Issues issues(options.compat);
-  ShapeCheck check(issues);
-  if (!body.given()) {
-    issues.shape("the body must be an object", "");
-    return issues.take();
-  }
-  Conversion conversion{options, tape, issues, {}};
-  if (!check_shape(body.value, check) || !convert_body(body.value, conversion)) {
-    return issues.take();
-  }
-  return std::move(conversion.request);
+  ConversationRequest request;
+  const auto error = read_body<Body>(text, options.compat,
+                                     [&](const Body& body, const JsonTape& tape, Issues& issues) {
+                                       Conversion conversion{options, tape, issues, {}};
+                                       const bool right = convert_body(body, conversion);
+                                       request = std::move(conversion.request);
+                                       return right;
+                                     });
+  if (error) return *error;
+  return request;
 }
 
 std::uint64_t default_tokens(const ConversationRequest& request) {
@@ -79,6 +56,17 @@ RequestError too_long(const ConversationRequest& request, std::uint64_t prompt,
 }
 
 }  // namespace
+
+RequestError bad_json(const Error& error, Compat compat) {
+  RequestError refused;
+  refused.stage = RequestError::Stage::kParse;
+  const bool compatible = compat == Compat::kDeepseek;
+  refused.message = compatible ? "invalid JSON request: " : "The request body is not valid JSON: ";
+  refused.message +=
+      error.code == Code::kCancelled ? "it holds too many values" : std::string(error.message);
+  if (!compatible) refused.code = "invalid_json";
+  return refused;
+}
 
 Converted convert_request(Protocol protocol, std::string_view body,
                           const ConversionOptions& options) {

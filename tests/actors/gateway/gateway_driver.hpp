@@ -38,8 +38,9 @@ class GatewayDriver {
     joined.context_max = 4096;
     return driver.hears(joined, from(node));
   }
-  Turn asks(const char* method, const char* path) {
+  Turn asks(const char* method, const char* path, const HeaderList& headers = {}) {
     HttpArrived arrived;
+    arrived.headers = headers;
     arrived.exchange = ++exchange;
     arrived.session = session;
     arrived.method = method;
