@@ -1,5 +1,7 @@
 #include "actors/gateway/gateway_core.hpp"
 
+#include <algorithm>
+
 #include "actors/gateway/api_error.hpp"
 #include "actors/gateway/model_list.hpp"
 #include "runtime/base/rng.hpp"
@@ -25,12 +27,14 @@ void GatewayCore::on(const Started&, Context&, Effects& out) {
 }
 
 void GatewayCore::on(const HttpArrived& arrived, Context& context, Effects& out) {
+  const bool get = arrived.method == "GET" || arrived.method == "HEAD";
   const auto operation = operation_of(arrived.path);
   if (operation && arrived.method == "POST") return admit(arrived, context, out);
+  const bool stored = response_of(arrived.path).has_value();
+  if (stored && (get || arrived.method == "DELETE")) return admit(arrived, context, out);
   const auto page = page_of(arrived.path);
-  const bool get = arrived.method == "GET" || arrived.method == "HEAD";
   if (page && get) return answer_page(arrived, *page, out);
-  refuse(arrived, no_such_path(arrived, operation || page), out);
+  refuse(arrived, no_such_path(arrived, operation || page || stored), out);
 }
 
 void GatewayCore::answer_page(const HttpArrived& arrived, Page page, Effects& out) {
@@ -105,9 +109,9 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
   if (!streams_) {
     return refuse(arrived, Code::kUnavailable, "the stream table starts anew; try again", out);
   }
-  if (by_ref_.size() >= args_.requests_max) {
+  if (by_ref_.size() + more_rows_ >= args_.requests_max) {
     return refuse(arrived, Code::kUnavailable,
-                  "the server is overloaded: " + std::to_string(by_ref_.size()) +
+                  "the server is overloaded: " + std::to_string(by_ref_.size() + more_rows_) +
                       " requests are under way; try again",
                   out);
   }
@@ -116,23 +120,48 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
   args.id = id;
   args.arrived = Shared<HttpArrived>(make_message<HttpArrived>(arrived));
   args.streams = streams_;
+  args.store = store_;
   args.timeout = args_.request_timeout;
   args.preparer = args_.preparer;
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
-  live_[id] = Live{request, arrived.session, arrived.exchange};
+  live_[id] = Live{request, arrived.session, arrived.exchange, 0};
   by_ref_[request] = id;
   out.send(arrived.session, make_message<SessionAdopted>(arrived.exchange, request, streams_));
   out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
 }
 
-void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) {
-  auto placed = ranks_.place(context.from, place.model);
-  if (placed.ok()) {
-    out.send(context.from, make_message<Placed>(place.request, *placed));
-  } else {
-    out.send(context.from,
-             make_message<NotPlaced>(place.request, placed.error().code, placed.error().message));
+bool GatewayCore::has_room_for(std::uint32_t rows) const {
+  return rows <= 1 || by_ref_.size() + more_rows_ + rows - 1 <= args_.requests_max;
+}
+
+Error GatewayCore::no_room_for(std::uint32_t rows) const {
+  if (rows > args_.requests_max) {
+    return {Code::kInvalid, "the request asks for " + std::to_string(rows) +
+                                " answers at once; this server gives at most " +
+                                std::to_string(args_.requests_max)};
   }
+  return {Code::kUnavailable, "the server is overloaded: there is no room for " +
+                                  std::to_string(rows) + " answers at once; try again"};
+}
+
+void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) {
+  const std::uint32_t more = std::max(place.rows, 1u) - 1;
+  auto placed = has_room_for(place.rows) ? ranks_.place(context.from, place.model, place.rows)
+                                         : Result<ActorRef>(no_room_for(place.rows));
+  if (!placed.ok()) {
+    return out.send(context.from, make_message<NotPlaced>(place.request, placed.error().code,
+                                                          placed.error().message));
+  }
+  Placed answer;
+  answer.request = place.request;
+  answer.rank = *placed;
+  for (std::uint32_t i = 0; i < more; ++i) answer.more_rows.push_back(next_id(context.self));
+  const auto live = live_.find(place.request);
+  if (live != live_.end()) {
+    live->second.more_rows = more;
+    more_rows_ += more;
+  }
+  out.send(context.from, make_message<Placed>(std::move(answer)));
 }
 
 void GatewayCore::on(const Down& down, Context&, Effects& out) {
@@ -140,9 +169,14 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
     streams_ = ActorRef{};
     return;
   }
+  if (down.ref == store_) {
+    store_ = ActorRef{};
+    return;
+  }
   ranks_.release(down.ref);
   const auto at = by_ref_.find(down.ref);
   if (at == by_ref_.end()) return ranks_.leave(down.ref);
+  more_rows_ -= live_.at(at->second).more_rows;
   live_.erase(at->second);
   by_ref_.erase(at);
   out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
@@ -172,6 +206,11 @@ void GatewayCore::on(const RankLeft& left, Context&, Effects& out) {
 void GatewayCore::on(const StreamsStarted& started, Context&, Effects& out) {
   streams_ = started.streams;
   out.watch(streams_);
+}
+
+void GatewayCore::on(const ResponsesStarted& started, Context&, Effects& out) {
+  store_ = started.store;
+  out.watch(store_);
 }
 
 void GatewayCore::on(const CancelRequest& cancel, Context& context, Effects& out) {

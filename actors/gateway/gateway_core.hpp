@@ -7,7 +7,8 @@
 // Protocol: session_messages.hpp, gateway_messages.hpp.
 //
 // Invariants
-// 1. At most `requests_max` requests live at once; more get 503 with Retry-After at once.
+// 1. At most `requests_max` requests live at once, each further choice of one (`n`) counted; more
+// get 503 with Retry-After at once.
 // 2. A request is a child: its end, for any reason, ends its load and its entry here.
 // 3. A Drain refuses new requests; one without time left also ends those that are under way.
 // 4. /ready is 200 only while a rank is known and nothing drains; /live is 200 while this answers.
@@ -46,6 +47,7 @@ class GatewayCore {
   void on(const RankJoined& joined, Context& context, Effects& out);
   void on(const RankLeft& left, Context& context, Effects& out);
   void on(const StreamsStarted& started, Context& context, Effects& out);
+  void on(const ResponsesStarted& started, Context& context, Effects& out);
   void on(const CancelRequest& cancel, Context& context, Effects& out);
   void on(const TimerFired&, Context&, Effects&) {}
   void on(const Down& down, Context& context, Effects& out);
@@ -59,6 +61,9 @@ class GatewayCore {
  private:
   /// Unique in a cluster's life; below 2^53, so that JSON carries it.
   RequestId next_id(const ActorRef& self);
+  /// Whether a request under way may have so many rows.
+  bool has_room_for(std::uint32_t rows) const;
+  Error no_room_for(std::uint32_t rows) const;
   void admit(const HttpArrived& arrived, Context& context, Effects& out);
   void answer(const HttpArrived& arrived, std::uint16_t status, std::string body, Effects& out);
   void answer_page(const HttpArrived& arrived, Page page, Effects& out);
@@ -70,13 +75,16 @@ class GatewayCore {
   Args args_;
   RankTable ranks_;
   ActorRef streams_;
+  ActorRef store_;  ///< of responses; nobody if none are kept
   struct Live {
     ActorRef ref;
     ActorRef session;
     std::uint64_t exchange = 0;
+    std::uint32_t more_rows = 0;  ///< behind its first
   };
   std::map<RequestId, Live> live_;
   std::map<ActorRef, RequestId> by_ref_;
+  std::uint64_t more_rows_ = 0;  ///< of all live requests
   std::uint32_t next_request_ = 0;
   bool draining_ = false;
 };

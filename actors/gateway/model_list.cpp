@@ -1,7 +1,5 @@
 #include "actors/gateway/model_list.hpp"
 
-#include <ctime>
-
 #include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe {
@@ -12,27 +10,19 @@ void write_openai(JsonWriter& json, const ModelEntry& model) {
   json.open_object();
   json.key("id").text(model.id);
   json.key("object").text("model");
-  json.key("created").number(model.created);
+  json.key("created").number(std::int64_t{0});
   json.key("owned_by").text("troupe");
   json.key("max_model_len").number(model.context_tokens);
   json.close_object();
 }
 
-/// RFC 3339. Anthropic's documentation: the beginning of 1970 stands for a date that is not known.
-std::string date_of(std::int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts{};
-  char text[32];
-  gmtime_r(&time, &parts);
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
+/// Anthropic's documentation: the beginning of 1970 stands for a date that is not known.
 void write_anthropic(JsonWriter& json, const ModelEntry& model) {
   json.open_object();
   json.key("type").text("model");
   json.key("id").text(model.id);
   json.key("display_name").text(model.id);
-  json.key("created_at").text(date_of(model.created));
+  json.key("created_at").text("1970-01-01T00:00:00Z");
   json.close_object();
 }
 

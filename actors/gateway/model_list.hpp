@@ -15,7 +15,6 @@ namespace troupe {
 
 struct ModelEntry {
   std::string id;
-  std::int64_t created = 0;  ///< seconds since 1970; 0: not known
   std::uint64_t context_tokens = 0;
 };
 

@@ -14,6 +14,7 @@ struct OperationRow {
 constexpr OperationRow kOperations[] = {
     {"/v1/chat/completions", Operation::kChat},
     {"/v1/chat/completions/render", Operation::kRender},
+    {"/v1/completions", Operation::kCompletions},
     {"/v1/responses", Operation::kResponses},
     {"/v1/messages", Operation::kMessages},
     {"/v1/messages/count_tokens", Operation::kCountTokens},
@@ -35,6 +36,7 @@ constexpr PageRow kPages[] = {
 };
 
 constexpr std::string_view kModelPrefix = "/v1/models/";
+constexpr std::string_view kResponsePrefix = "/v1/responses/";
 
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string decoded;
@@ -76,8 +78,16 @@ std::optional<std::string> model_of(std::string_view path) {
   return percent_decoded(path.substr(kModelPrefix.size()));
 }
 
+std::optional<std::string> response_of(std::string_view path) {
+  if (!path.starts_with(kResponsePrefix)) return std::nullopt;
+  const std::string_view id = path.substr(kResponsePrefix.size());
+  if (id.empty() || id.find('/') != std::string_view::npos) return std::nullopt;
+  return percent_decoded(id);
+}
+
 recipe::Protocol protocol_of(std::string_view path) {
   if (path.starts_with("/v1/responses")) return recipe::Protocol::kResponses;
+  if (path == "/v1/completions") return recipe::Protocol::kCompletions;
   if (path.starts_with("/v1/messages")) return recipe::Protocol::kMessages;
   return recipe::Protocol::kChat;
 }

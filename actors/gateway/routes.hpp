@@ -18,6 +18,7 @@ namespace troupe {
 
 enum class Operation : std::uint8_t {
   kChat,
+  kCompletions,
   kResponses,
   kMessages,
   kCountTokens,  ///< Messages: how many tokens a prompt has
@@ -41,6 +42,9 @@ std::optional<Page> page_of(std::string_view path);
 
 /// The name in /v1/models/NAME, with %2F and the like decoded. Nothing if an escape is broken.
 std::optional<std::string> model_of(std::string_view path);
+
+/// The id in /v1/responses/ID, which GET shows and DELETE forgets; a request actor asks the store.
+std::optional<std::string> response_of(std::string_view path);
 
 /// Whose errors a path has; paths of no protocol speak as Chat Completions does.
 recipe::Protocol protocol_of(std::string_view path);

@@ -93,6 +93,11 @@ struct GatewaySection {
   Duration keepalive_timeout = seconds(120);
   Duration park_timeout = seconds(10);
   Duration retry_after = seconds(1);
+  std::int64_t responses_max = 10'000;
+  Bytes responses_bytes = Bytes(64 * kMiB);
+  /// As long as OpenAI keeps them.
+  Duration responses_ttl = seconds(30 * 86'400);
+  std::string responses_file;
 };
 
 struct NodeConfig {

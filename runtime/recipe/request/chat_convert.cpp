@@ -1,20 +1,14 @@
 #include "runtime/recipe/request/chat_convert.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "runtime/recipe/request/chat_messages.hpp"
+#include "runtime/recipe/request/extensions.hpp"
 #include "runtime/recipe/request/sampling.hpp"
 #include "runtime/recipe/request/tools.hpp"
-#include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe::recipe {
 namespace {
-
-// Default mode: what this server takes of extensions.
-constexpr std::size_t kBiasMax = 1024;
-constexpr float kBiasMagnitudeMax = 100;
-constexpr std::uint64_t kTopKMax = 1 << 30;
 
 /// Steps in the order in which the reference finds errors.
 class ChatConverter {
@@ -157,11 +151,8 @@ class ChatConverter {
     finish_parsing(conversion_);
     Sampling& sampling = conversion_.request.sampling;
     SamplingReader reader(conversion_.options, conversion_.request, issues_);
-    const auto& n = body_.n;
-    if (n.given() && whole_number(n.value, 1, conversion_.options.compat).value_or(0) != 1) {
-      return issues_.rule("Invalid n value (currently only n = 1 is supported)", "n");
-    }
-    if (!reader.penalty(body_.presence_penalty, "presence_penalty") ||
+    if (!read_choices(body_.n, conversion_) ||
+        !reader.penalty(body_.presence_penalty, "presence_penalty") ||
         !reader.penalty(body_.frequency_penalty, "frequency_penalty") ||
         !reader.temperature(body_.temperature) || !reader.top_p(body_.top_p)) {
       return false;
@@ -189,68 +180,14 @@ class ChatConverter {
     if (body_.user.given() && conversion_.tape.kind(body_.user.value.index) == JsonKind::kString) {
       request.user = conversion_.tape.text(body_.user.value.index);
     }
-    return read_top_k() && read_min_p() && read_logit_bias();
-  }
-
-  bool read_top_k() {
-    if (!body_.top_k.given()) return true;
-    // -1 and 0 both mean "off" in the field.
-    if (body_.top_k.value.token == "-1") return conversion_.request.sampling.top_k = 0, true;
-    const auto k = whole_number(body_.top_k.value, kTopKMax, Compat::kDefault);
-    if (!k) {
-      return issues_.rule("Invalid top_k value, the valid range of top_k is [-1, 2^30]", "top_k");
-    }
-    conversion_.request.sampling.top_k = static_cast<std::uint32_t>(*k);
-    return true;
-  }
-
-  bool read_min_p() {
-    if (!body_.min_p.given()) return true;
-    const auto value = static_cast<float>(json_number_value(body_.min_p.value.token));
-    if (!(value >= 0 && value <= 1)) {
-      return issues_.rule("Invalid min_p value, the valid range of min_p is [0, 1]", "min_p");
-    }
-    conversion_.request.sampling.min_p = value;
-    return true;
-  }
-
-  bool read_logit_bias() {
-    if (!body_.logit_bias.given()) return true;
-    const JsonTape& tape = conversion_.tape;
-    const JsonTape::Index object = body_.logit_bias.value.index;
-    if (tape.kind(object) != JsonKind::kObject || tape.count(object) > kBiasMax) {
-      return issues_.rule(
-          "'logit_bias' must be an object of at most " + std::to_string(kBiasMax) + " token ids",
-          "logit_bias");
-    }
-    bool right = true;
-    tape.each(object, [&](std::string_view key, JsonTape::Index value) {
-      right = right && read_bias(key, value);
-    });
-    return right;
-  }
-
-  bool read_bias(std::string_view key, JsonTape::Index value) {
-    std::int32_t id = -1;
-    const char* end = key.data() + key.size();
-    const auto read = std::from_chars(key.data(), end, id);
-    const bool is_id = read.ec == std::errc() && read.ptr == end && id >= 0;
-    const JsonTape& tape = conversion_.tape;
-    const bool number = tape.kind(value) == JsonKind::kNumber;
-    const auto bias = number ? static_cast<float>(json_number_value(tape.text(value))) : 0.0F;
-    if (!is_id || !number || !(bias >= -kBiasMagnitudeMax && bias <= kBiasMagnitudeMax)) {
-      return issues_.rule("'logit_bias' wants token ids and numbers from -100 to 100, not '" +
-                              excerpt(key, 40) + "'",
-                          "logit_bias");
-    }
-    conversion_.request.sampling.logit_bias.emplace_back(TokenId(id), bias);
-    return true;
+    return read_top_k(body_.top_k, conversion_) && read_min_p(body_.min_p, conversion_) &&
+           read_logit_bias(body_.logit_bias, conversion_) &&
+           read_tokens_min(body_.min_tokens, conversion_);
   }
 
   /// Whatever would change the answer and is not done is named, never ignored.
   bool refuse_what_is_not_done() {
     const std::pair<std::string_view, const Field<JsonPart>*> refused[] = {
-        {"min_tokens", &body_.min_tokens},
         {"best_of", &body_.best_of},
         {"use_beam_search", &body_.use_beam_search},
         {"repetition_penalty", &body_.repetition_penalty},
@@ -263,23 +200,9 @@ class ChatConverter {
         {"web_search_options", &body_.web_search_options},
     };
     for (const auto& [name, field] : refused) {
-      if (field->given() && !says_nothing(name, field->value.index)) {
-        return issues_.unsupported(std::string(name), "leave it out");
-      }
+      if (!refuse_unless_it_says_nothing(name, *field, conversion_)) return false;
     }
     return true;
-  }
-
-  /// Values that ask for what is done anyway.
-  bool says_nothing(std::string_view name, JsonTape::Index value) const {
-    const JsonTape& tape = conversion_.tape;
-    std::string text;
-    tape.print(value, kCompactJson, text);
-    if (name == "modalities") return text == R"(["text"])";
-    if (name == "best_of") return text == "1";
-    if (name == "repetition_penalty") return text == "1" || text == "1.0";
-    if (name == "function_call") return text == "\"none\"";
-    return text == "0" || text == "false" || text == "[]";
   }
 
   const ChatBody& body_;

@@ -6,6 +6,7 @@
 #include "runtime/recipe/request/body_reader.hpp"
 #include "runtime/recipe/request/chat_convert.hpp"
 #include "runtime/recipe/request/chat_shape.hpp"
+#include "runtime/recipe/request/completions_convert.hpp"
 #include "runtime/recipe/request/messages_convert.hpp"
 #include "runtime/recipe/request/responses_convert.hpp"
 
@@ -40,6 +41,11 @@ std::uint64_t default_tokens(const ConversationRequest& request) {
   return request.conversation.effort == Effort::kMax ? kTokensThinkingMax : kTokensThinking;
 }
 
+const char* prompt_member(Protocol protocol) {
+  if (protocol == Protocol::kCompletions) return "prompt";
+  return protocol == Protocol::kResponses ? "input" : "messages";
+}
+
 RequestError too_long(const ConversationRequest& request, std::uint64_t prompt,
                       std::uint64_t answer, std::uint64_t limit) {
   RequestError error;
@@ -49,7 +55,7 @@ RequestError too_long(const ConversationRequest& request, std::uint64_t prompt,
                   std::to_string(answer) +
                   " in the completion). Please reduce the length of the messages or completion.";
   if (request.parsing.compat == Compat::kDefault) {
-    error.param = request.answer.protocol == Protocol::kResponses ? "input" : "messages";
+    error.param = prompt_member(request.answer.protocol);
     error.code = "context_length_exceeded";
   }
   return error;
@@ -75,6 +81,8 @@ Converted convert_request(Protocol protocol, std::string_view body,
       return convert<ChatBody>(body, options, convert_chat);
     case Protocol::kResponses:
       return convert<ResponsesBody>(body, options, convert_responses);
+    case Protocol::kCompletions:
+      return convert<CompletionsBody>(body, options, convert_completions);
     case Protocol::kMessages:
       break;
   }

@@ -57,7 +57,7 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   void fail(const ApiError& error, EventSink& sink);
 
   bool finished() const { return state_ == State::kFinished; }
-  /// Requires: made for Delivery::kBody.
+  /// Requires: made for Delivery::kBody, or of Responses.
   std::string body() const;
 
   const Usage& usage() const { return usage_; }
@@ -85,6 +85,7 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   bool one_call_;
   bool had_call_ = false;  // one_call: it is complete, all else is dropped
   Delivery delivery_;
+  bool has_body_;
   State state_ = State::kIdle;
   bool has_reasoning_ = false;
   std::uint64_t random_;  // state of the tails of call ids

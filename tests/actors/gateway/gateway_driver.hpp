@@ -55,8 +55,9 @@ class GatewayDriver {
     EXPECT_EQ(spawned.size(), 1u);
     return spawned.empty() ? ActorRef{} : spawned.front().ref;
   }
-  Turn places(const ActorRef& request, const char* model = "m") {
-    return driver.hears(PlaceRequest{RequestId(1), model}, from(request));
+  Turn places(const ActorRef& request, const char* model = "m", std::uint32_t rows = 1,
+              RequestId id = RequestId(1)) {
+    return driver.hears(PlaceRequest{id, model, rows}, from(request));
   }
   /// The rank that it was given; nobody if none.
   ActorRef placed(const ActorRef& request, const char* model = "m") {

@@ -19,7 +19,7 @@ Prepared ask(const std::string& path, const std::string& body) {
   HttpArrived arrived;
   arrived.path = path;
   arrived.body = body;
-  auto prepared = tools().prepare(arrived, RequestId(7));
+  auto prepared = tools().prepare(arrived, RequestId(7), nullptr);
   EXPECT_TRUE(prepared.ok());
   return prepared.ok() ? std::move(prepared).value() : Prepared{};
 }
@@ -62,9 +62,10 @@ TEST(PromptTools, APromptThatIsTooLongIsStillCounted) {
 }
 
 TEST(PromptTools, RenderShowsThePromptAsTextAndIds) {
-  const std::string body = body_of(
-      "/v1/chat/completions/render",
-      R"({"messages":[{"role":"user","content":"hi"}],"temperature":0.5,"max_tokens":3,"stop":"x"})");
+  const std::string body =
+      body_of("/v1/chat/completions/render",
+              R"({"messages":[{"role":"user","content":"hi"}],"temperature":0.5,"max_tokens":3,)"
+              R"("stop":"x"})");
   EXPECT_NE(body.find(R"("prompt":"<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n")"),
             std::string::npos)
       << body;

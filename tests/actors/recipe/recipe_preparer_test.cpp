@@ -32,7 +32,7 @@ Prepared prepare(const std::string& body, RequestId id = kId,
   arrived.path = path;
   arrived.body = body;
   arrived.unix_seconds = 1'700'000'000;
-  auto prepared = preparer().prepare(arrived, id);
+  auto prepared = preparer().prepare(arrived, id, nullptr);
   EXPECT_TRUE(prepared.ok());
   return prepared.ok() ? std::move(prepared).value() : Prepared{};
 }
