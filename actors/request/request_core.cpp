@@ -241,7 +241,7 @@ const char* RequestCore::phase() const {
     case State::kPreparing:
       return "preparing";
     case State::kAsking:
-      return "asking the store";
+      return "asking";
     case State::kPlacing:
       return "placing";
     case State::kRunning:

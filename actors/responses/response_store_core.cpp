@@ -167,7 +167,7 @@ void ResponseStoreCore::report(Effects& out) const {
 const char* ResponseStoreCore::phase() const {
   switch (state_) {
     case File::kNone:
-      return "in memory";
+      return "memory";
     case File::kOpening:
       return "reading";
     case File::kIdle:

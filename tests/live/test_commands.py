@@ -109,7 +109,7 @@ class ClientTest(CommandTest):
     def test_admin_ps(self):
         actors = table(self.admin("ps"))
         kinds = sorted(actor["KIND"] for actor in actors)
-        self.assertEqual(kinds, ["endpoint", "gateway", "node", "rank", "streams"])
+        self.assertEqual(kinds, ["endpoint", "gateway", "node", "rank", "responses", "streams"])
         for actor in actors:
             self.assertRegex(actor["ID"], r"^[0-9a-f]{16}-1$")
             self.assertEqual(int(actor["MAILBOX"]), 0)
@@ -130,7 +130,7 @@ class ClientTest(CommandTest):
             self.assertRegex(text, r"^ranks 1 \| running 0, waiting 0 \| KV 0\.0% \| device idle ")
             self.assertEqual("generated tokens/s" in text, number == 1)
         rounds[3::3] = [text.split("\n", 1)[1] for text in rounds[3::3]]
-        self.assertEqual(rounds[1::3], ["5", "5"])
+        self.assertEqual(rounds[1::3], ["6", "6"])
         first, second = (table(text) for text in rounds[3::3])
         self.assertEqual({actor["ID"] for actor in first}, {actor["ID"] for actor in second})
         for actor in second:
@@ -160,7 +160,7 @@ class ClientTest(CommandTest):
         self.assertEqual((row["LINK"], row["STATE"], row["ROLES"]),
                          ("this node", "up", "gateway,rank"))
         node, = json.loads(self.admin("nodes", "--json"))["nodes"]
-        self.assertEqual((node["state"], node["roles"], node["actors"]), ("up", "gateway,rank", 5))
+        self.assertEqual((node["state"], node["roles"], node["actors"]), ("up", "gateway,rank", 6))
         self.assertIn("script/NAME", node["about"])
 
     def test_admin_cancel(self):

@@ -40,7 +40,7 @@ TEST(RequestStore, GoingOnFetchesTheConversationAndPreparesAgain) {
   RequestDriver request(RequestDriver::kPreparing, "goes on");
   const Turn asking = request.prepares();
   EXPECT_EQ(asking.only<FetchConversation>(request.store).id, "resp_1");
-  EXPECT_STREQ(request.driver.core().phase(), "asking the store");
+  EXPECT_STREQ(request.driver.core().phase(), "asking");
   ConversationFetched fetched;
   fetched.found = true;
   const Turn again = request.driver.hears(fetched, from(request.store));

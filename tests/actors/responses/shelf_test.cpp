@@ -79,7 +79,8 @@ TEST(ResponseShelf, AConversationComesWholeAndInOrder) {
   shelf.put(response("other"), kToday);
   shelf.put(response("b", "a"), kToday);
   shelf.put(response("c", "b"), kToday);
-  EXPECT_EQ(ids(shelf.conversation("c", kToday).value()), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(ids(shelf.conversation("c", kToday).value()),
+            (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(ids(shelf.conversation("b", kToday).value()), (std::vector<std::string>{"a", "b"}));
 }
 
@@ -88,7 +89,8 @@ TEST(ResponseShelf, GoingOnKeepsTheBeginningOfAConversation) {
   shelf.put(response("a"), kToday);
   shelf.put(response("other"), kToday);
   shelf.put(response("b", "a"), kToday + 50);
-  shelf.put(response("c", "b"), kToday + 50);  // over the count: "other" goes, not "a"
+  // Over the count: "other" goes, not "a".
+  shelf.put(response("c", "b"), kToday + 50);
   EXPECT_TRUE(shelf.conversation("c", kToday + 50).ok());
   shelf.expire(kToday + 100);
   EXPECT_TRUE(shelf.conversation("c", kToday + 100).ok()) << "used 50 s ago";

@@ -150,7 +150,7 @@ TEST_F(ResponseStoreTest, AFileThatIsNoneStopsNothing) {
   std::ofstream(path) << "this is no log of records";
   Store store(args(true));
   settle(store, store.starts());
-  EXPECT_STREQ(store.core().phase(), "in memory");
+  EXPECT_STREQ(store.core().phase(), "memory");
   EXPECT_TRUE(keep(store, "a").all<effect::Compute>().empty());
   EXPECT_TRUE(ask(store, "a").found);
   EXPECT_TRUE(store.hears(Drain{seconds(1)}).stops());

@@ -17,7 +17,8 @@ TokensChunk tokens(std::string_view text, bool logprobs = false) {
   TokensChunk chunk;
   for (const char c : text) {
     chunk.ids.emplace_back(static_cast<unsigned char>(c));
-    if (logprobs) chunk.logprobs.push_back({-0.5, {{chunk.ids.back(), -0.5}, {TokenId('z'), -2.0}}});
+    if (logprobs)
+      chunk.logprobs.push_back({-0.5, {{chunk.ids.back(), -0.5}, {TokenId('z'), -2.0}}});
   }
   return chunk;
 }
