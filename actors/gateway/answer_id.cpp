@@ -9,7 +9,10 @@ namespace {
 constexpr const char* kChat = "chatcmpl-";
 constexpr const char* kResponses = "resp_";
 constexpr const char* kMessages = "msg_";
+constexpr const char* kCompletions = "cmpl-";
 constexpr std::size_t kDigits = 16;
+/// Of a response that is kept (stored_response_id.hpp): its number, and what cannot be guessed.
+constexpr std::size_t kStoredDigits = 48;
 
 }  // namespace
 
@@ -19,6 +22,8 @@ Subject answer_subject(recipe::Protocol protocol, RequestId id) {
       return {kResponses, id.value};
     case recipe::Protocol::kMessages:
       return {kMessages, id.value};
+    case recipe::Protocol::kCompletions:
+      return {kCompletions, id.value};
     case recipe::Protocol::kChat:
       break;
   }
@@ -31,10 +36,11 @@ std::string answer_id(recipe::Protocol protocol, RequestId id) {
 
 std::optional<RequestId> request_of(std::string_view text) {
   bool hex = text.size() == kDigits && text.starts_with('0');
-  for (const std::string_view prefix : {kChat, kResponses, kMessages}) {
+  for (const std::string_view prefix : {kChat, kResponses, kMessages, kCompletions}) {
     if (!text.starts_with(prefix)) continue;
     hex = true;
     text.remove_prefix(prefix.size());
+    if (text.size() == kStoredDigits) text = text.substr(0, kDigits);
     break;
   }
   std::uint64_t id = 0;

@@ -2,12 +2,6 @@
 
 namespace troupe {
 
-recipe::Protocol protocol_of(std::string_view path) {
-  if (path == "/v1/responses") return recipe::Protocol::kResponses;
-  if (path == "/v1/messages") return recipe::Protocol::kMessages;
-  return recipe::Protocol::kChat;
-}
-
 SessionRespond error_response(std::uint64_t exchange, recipe::Protocol protocol,
                               const ApiError& error, Duration retry_after) {
   SessionRespond answer;

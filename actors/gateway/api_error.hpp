@@ -3,16 +3,13 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
+#include "actors/gateway/routes.hpp"
 #include "actors/gateway/session_messages.hpp"
 #include "runtime/recipe/conversation/conversation_request.hpp"
 #include "runtime/recipe/text/api_error.hpp"
 
 namespace troupe {
-
-/// The protocol of an inference path; other paths speak as Chat Completions does.
-recipe::Protocol protocol_of(std::string_view path);
 
 /// 503 and 429 carry Retry-After, in whole seconds; what is 503 elsewhere is 529 to Anthropic's
 /// clients (overloaded_error).

@@ -1,5 +1,7 @@
 #include "actors/gateway/gateway_core.hpp"
 
+#include <algorithm>
+
 #include "actors/gateway/api_error.hpp"
 #include "actors/gateway/health.hpp"
 #include "actors/gateway/model_list.hpp"
@@ -9,16 +11,23 @@ namespace troupe {
 
 namespace {
 
-bool is_inference(const std::string& path) {
-  return path == "/v1/chat/completions" || path == "/v1/responses" || path == "/v1/messages";
-}
-
 /// What a path takes, as `allow` says it; null: there is no such path.
 const char* methods_of(const std::string& path) {
-  if (is_inference(path)) return "POST, OPTIONS";
-  const bool reads = path == "/v1/models" || path == "/version" || path == "/metrics" ||
-                     health_answer(path, ServingState::kServing);
+  if (operation_of(path)) return "POST, OPTIONS";
+  if (response_of(path)) return "GET, HEAD, DELETE, OPTIONS";
+  const bool reads =
+      page_of(path) || path == "/metrics" || health_answer(path, ServingState::kServing);
   return reads ? "GET, HEAD, OPTIONS" : nullptr;
+}
+
+ApiError no_such_path(const HttpArrived& arrived, bool known) {
+  ApiError error;
+  error.status = known ? 405 : 404;
+  error.type = "invalid_request_error";
+  error.code = known ? "method_not_allowed" : "not_found";
+  error.message = (known ? "the method does not fit the path: " : "there is no ") + arrived.method +
+                  " " + arrived.path.substr(0, 200);
+  return error;
 }
 
 }  // namespace
@@ -29,21 +38,48 @@ void GatewayCore::on(const Started&, Context&, Effects& out) {
 }
 
 void GatewayCore::on(const HttpArrived& arrived, Context& context, Effects& out) {
-  const std::string& path = arrived.path;
   const bool get = arrived.method == "GET" || arrived.method == "HEAD";
-  if (is_inference(path) && arrived.method == "POST") return admit(arrived, context, out);
-  if (get && path == "/v1/models") return answer(arrived, 200, models_body(ranks_.models()), out);
+  const std::string& path = arrived.path;
+  if (operation_of(path) && arrived.method == "POST") return admit(arrived, context, out);
+  if (response_of(path) && (get || arrived.method == "DELETE")) {
+    return admit(arrived, context, out);
+  }
+  const auto page = page_of(path);
+  if (page && get) return answer_page(arrived, *page, out);
   if (const auto health = health_answer(path, state()); get && health) {
     return answer(arrived, health->status, health->body, out);
   }
-  if (get && path == "/version") {
-    return answer(arrived, 200, R"({"version":")" + args_.version + R"("})", out);
-  }
   const char* methods = methods_of(path);
-  if (methods == nullptr) return not_found(arrived, 404, out);
-  if (arrived.method != "OPTIONS") return not_found(arrived, 405, out);
+  if (methods == nullptr || arrived.method != "OPTIONS") {
+    return refuse(arrived, no_such_path(arrived, methods != nullptr), out);
+  }
   out.send(arrived.session, make_message<SessionRespond>(arrived.exchange, std::uint16_t{204},
                                                          HeaderList{{"allow", methods}}, ""));
+}
+
+void GatewayCore::answer_page(const HttpArrived& arrived, Page page, Effects& out) {
+  switch (page) {
+    case Page::kModels:
+      return answer(arrived, 200, models_body(ranks_.models(), protocol_of(arrived)), out);
+    case Page::kModel:
+      return answer_model(arrived, out);
+    case Page::kVersion:
+      return answer(arrived, 200, R"({"version":")" + args_.version + R"("})", out);
+    case Page::kLoad:
+      return answer(arrived, 200, R"({"server_load":)" + std::to_string(by_ref_.size()) + "}", out);
+  }
+}
+
+void GatewayCore::answer_model(const HttpArrived& arrived, Effects& out) {
+  const auto name = model_of(arrived.path);
+  if (!name) {
+    ApiError error{400, "invalid_request_error", "model", "invalid_request_error",
+                   "the path has a broken percent escape"};
+    return refuse(arrived, error, out);
+  }
+  const auto model = ranks_.model(*name);
+  if (!model) return refuse(arrived, model_not_found(*name), out);
+  answer(arrived, 200, model_body(*model, protocol_of(arrived)), out);
 }
 
 void GatewayCore::answer(const HttpArrived& arrived, std::uint16_t status, std::string body,
@@ -65,24 +101,18 @@ void GatewayCore::tell_health(Effects& out) {
   out.send(args_.front, make_message<GatewayHealth>(told_));
 }
 
-void GatewayCore::not_found(const HttpArrived& arrived, std::uint16_t status, Effects& out) {
-  const std::string what = arrived.method + " " + arrived.path.substr(0, 200);
-  ApiError error;
-  error.status = status;
-  error.type = "invalid_request_error";
-  error.code = status == 404 ? "not_found" : "method_not_allowed";
-  error.message = (status == 404 ? "there is no " : "the method does not fit the path: ") + what;
-  SessionRespond answer = error_response(arrived.exchange, protocol_of(arrived.path), error);
-  if (status == 405) answer.headers.emplace_back("allow", methods_of(arrived.path));
+void GatewayCore::refuse(const HttpArrived& arrived, const ApiError& error, Effects& out) {
+  SessionRespond answer = error_response(arrived.exchange, protocol_of(arrived), error);
+  if (error.status == 405) answer.headers.emplace_back("allow", methods_of(arrived.path));
   out.send(arrived.session, make_message<SessionRespond>(std::move(answer)));
 }
 
 void GatewayCore::refuse(const HttpArrived& arrived, Code code, std::string_view message,
                          Effects& out) {
   out.count("troupe_requests_refused_total", 1, std::string(to_string(code)));
-  out.send(arrived.session, make_message<SessionRespond>(
-                                error_response(arrived.exchange, protocol_of(arrived.path), code,
-                                               std::string(message), args_.retry_after)));
+  out.send(arrived.session,
+           make_message<SessionRespond>(error_response(arrived.exchange, protocol_of(arrived), code,
+                                                       std::string(message), args_.retry_after)));
 }
 
 RequestId GatewayCore::next_id(const ActorRef& self) {
@@ -95,9 +125,9 @@ std::string GatewayCore::closed(const std::string& tenant) const {
   if (draining_) return "the server is draining; try another";
   if (ranks_.size() == 0) return "no rank is up; try again";
   if (!streams_) return "the stream table starts anew; try again";
-  if (by_ref_.size() < admission_.room(tenant, args_.requests_max)) return "";
-  return "the server is overloaded: " + std::to_string(by_ref_.size()) +
-         " requests are under way; try again";
+  const std::uint64_t rows = by_ref_.size() + more_rows_;
+  if (rows < admission_.room(tenant, args_.requests_max)) return "";
+  return "the server is overloaded: " + std::to_string(rows) + " requests are under way; try again";
 }
 
 void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& out) {
@@ -116,10 +146,11 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
   args.id = id;
   args.arrived = Shared<HttpArrived>(make_message<HttpArrived>(arrived));
   args.streams = streams_;
+  args.store = store_;
   args.timeout = args_.request_timeout;
   args.preparer = args_.preparer;
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
-  live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant};
+  live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant, 0};
   by_ref_[request] = id;
   out.send(arrived.session,
            make_message<SessionAdopted>(arrived.exchange, request, streams_,
@@ -127,19 +158,47 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
   out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
 }
 
-void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) {
-  auto placed = ranks_.place(context.from, place.model);
-  if (placed.ok()) {
-    out.send(context.from, make_message<Placed>(place.request, *placed));
-  } else {
-    out.send(context.from,
-             make_message<NotPlaced>(place.request, placed.error().code, placed.error().message));
+bool GatewayCore::has_room_for(std::uint32_t rows) const {
+  return rows <= 1 || by_ref_.size() + more_rows_ + rows - 1 <= args_.requests_max;
+}
+
+Error GatewayCore::no_room_for(std::uint32_t rows) const {
+  if (rows > args_.requests_max) {
+    return {Code::kInvalid, "the request asks for " + std::to_string(rows) +
+                                " answers at once; this server gives at most " +
+                                std::to_string(args_.requests_max)};
   }
+  return {Code::kUnavailable, "the server is overloaded: there is no room for " +
+                                  std::to_string(rows) + " answers at once; try again"};
+}
+
+void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) {
+  const std::uint32_t more = std::max(place.rows, 1u) - 1;
+  auto placed = has_room_for(place.rows) ? ranks_.place(context.from, place.model, place.rows)
+                                         : Result<ActorRef>(no_room_for(place.rows));
+  if (!placed.ok()) {
+    return out.send(context.from, make_message<NotPlaced>(place.request, placed.error().code,
+                                                          placed.error().message));
+  }
+  Placed answer;
+  answer.request = place.request;
+  answer.rank = *placed;
+  for (std::uint32_t i = 0; i < more; ++i) answer.more_rows.push_back(next_id(context.self));
+  const auto live = live_.find(place.request);
+  if (live != live_.end()) {
+    live->second.more_rows = more;
+    more_rows_ += more;
+  }
+  out.send(context.from, make_message<Placed>(std::move(answer)));
 }
 
 void GatewayCore::on(const Down& down, Context&, Effects& out) {
   if (down.ref == streams_) {
     streams_ = ActorRef{};
+    return;
+  }
+  if (down.ref == store_) {
+    store_ = ActorRef{};
     return;
   }
   ranks_.release(down.ref);
@@ -150,6 +209,7 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
   }
   const auto live = live_.find(at->second);
   admission_.release(live->second.tenant);
+  more_rows_ -= live->second.more_rows;
   live_.erase(live);
   by_ref_.erase(at);
   out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
@@ -181,6 +241,11 @@ void GatewayCore::on(const RankLeft& left, Context&, Effects& out) {
 void GatewayCore::on(const StreamsStarted& started, Context&, Effects& out) {
   streams_ = started.streams;
   out.watch(streams_);
+}
+
+void GatewayCore::on(const ResponsesStarted& started, Context&, Effects& out) {
+  store_ = started.store;
+  out.watch(store_);
 }
 
 void GatewayCore::on(const CancelRequest& cancel, Context& context, Effects& out) {

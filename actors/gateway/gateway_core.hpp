@@ -1,15 +1,16 @@
 // Gateway: admits HTTP requests, gives each a request actor, and places them on ranks.
 //
-// Routes: POST /v1/chat/completions, /v1/responses and /v1/messages (a request actor), GET
-// /v1/models, /version, and the health paths of health.hpp with vLLM's and SGLang's aliases
-// (DEFAULTS.md section 1). Live the HTTP host answers health from GatewayHealth, and /metrics,
-// whose registry it holds.
+// Routes: routes.hpp. An Operation becomes a request actor, whether it needs a rank or not, so that
+// all of them have the same limits; a Page is answered here, and so are the health paths of
+// health.hpp. Live the HTTP host answers health from GatewayHealth, and /metrics, whose registry it
+// holds.
 //
 // Protocol: session_messages.hpp, gateway_messages.hpp.
 //
 // Invariants
-// 1. At most `requests_max` requests live at once; more get 503 with Retry-After at once (Anthropic
-//    clients: 529). What a key may use beside that is in admission.hpp: 429.
+// 1. At most `requests_max` requests live at once, each further choice of one (`n`) counted; more
+//    get 503 with Retry-After at once (Anthropic clients: 529). What a key may use beside that is
+//    in admission.hpp: 429.
 // 2. A request is a child: its end, for any reason, ends its load and its entry here.
 // 3. A Drain refuses new requests; one without time left also ends those that are under way.
 // 4. /ready is 200 only while a rank is known and nothing drains; /live is 200 while this answers.
@@ -21,8 +22,10 @@
 
 #include "actors/gateway/admission.hpp"
 #include "actors/gateway/rank_table.hpp"
+#include "actors/gateway/routes.hpp"
 #include "actors/request/request_core.hpp"
 #include "runtime/actor/actor.hpp"
+#include "runtime/recipe/text/api_error.hpp"
 
 namespace troupe {
 
@@ -49,6 +52,7 @@ class GatewayCore {
   void on(const RankJoined& joined, Context& context, Effects& out);
   void on(const RankLeft& left, Context& context, Effects& out);
   void on(const StreamsStarted& started, Context& context, Effects& out);
+  void on(const ResponsesStarted& started, Context& context, Effects& out);
   void on(const CancelRequest& cancel, Context& context, Effects& out);
   void on(const TimerFired&, Context&, Effects&) {}
   void on(const Down& down, Context& context, Effects& out);
@@ -62,27 +66,35 @@ class GatewayCore {
  private:
   /// Unique in a cluster's life; below 2^53, so that JSON carries it.
   RequestId next_id(const ActorRef& self);
+  /// Whether a request under way may have so many rows.
+  bool has_room_for(std::uint32_t rows) const;
+  Error no_room_for(std::uint32_t rows) const;
   void admit(const HttpArrived& arrived, Context& context, Effects& out);
   /// Why nobody is admitted now; empty: somebody may be.
   std::string closed(const std::string& tenant) const;
   void answer(const HttpArrived& arrived, std::uint16_t status, std::string body, Effects& out);
   ServingState state() const;
   void tell_health(Effects& out);
+  void answer_page(const HttpArrived& arrived, Page page, Effects& out);
+  void answer_model(const HttpArrived& arrived, Effects& out);
   void refuse(const HttpArrived& arrived, Code code, std::string_view message, Effects& out);
-  void not_found(const HttpArrived& arrived, std::uint16_t status, Effects& out);
+  void refuse(const HttpArrived& arrived, const ApiError& error, Effects& out);
 
   Args args_;
   Admission admission_;
   RankTable ranks_;
   ActorRef streams_;
+  ActorRef store_;  ///< of responses; nobody if none are kept
   struct Live {
     ActorRef ref;
     ActorRef session;
     std::uint64_t exchange = 0;
     std::string tenant;
+    std::uint32_t more_rows = 0;  ///< behind its first
   };
   std::map<RequestId, Live> live_;
   std::map<ActorRef, RequestId> by_ref_;
+  std::uint64_t more_rows_ = 0;  ///< of all live requests
   std::uint32_t next_request_ = 0;
   bool draining_ = false;
   ServingState told_ = ServingState::kStarting;

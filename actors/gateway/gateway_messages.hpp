@@ -1,6 +1,6 @@
 // The protocol of a gateway beside that of sessions (session_messages.hpp).
 //
-//   node → gateway      RankJoined, RankLeft, StreamsStarted
+//   node → gateway      RankJoined, RankLeft, StreamsStarted, ResponsesStarted
 //   request → gateway   PlaceRequest; its Down is the end of its load
 //   operator → gateway  CancelRequest;  gateway → operator  CancelAnswered
 //   gateway → front     GatewayHealth: at its start and when it changes
@@ -62,6 +62,6 @@ struct GatewayHealth {
 
 using GatewayProtocol =
     Protocol<Started, HttpArrived, SessionGone, PlaceRequest, RankJoined, RankLeft, StreamsStarted,
-             CancelRequest, TimerFired, Down, Undeliverable, Drain>;
+             ResponsesStarted, CancelRequest, TimerFired, Down, Undeliverable, Drain>;
 
 }  // namespace troupe

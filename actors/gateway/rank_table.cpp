@@ -17,19 +17,17 @@ bool RankTable::matches(const RankJoined& joined, std::string_view model) {
   });
 }
 
-bool RankTable::serves(std::string_view model) const {
-  return std::any_of(ranks_.begin(), ranks_.end(),
-                     [&](const auto& entry) { return matches(entry.second.joined, model); });
-}
-
-Result<ActorRef> RankTable::place(const ActorRef& owner, std::string_view model) {
+Result<ActorRef> RankTable::place(const ActorRef& owner, std::string_view model,
+                                  std::uint32_t rows) {
   if (ranks_.empty()) return Error{Code::kUnavailable, "no rank is up; try again"};
   Rank* best = nullptr;
   bool served = false;
+  std::uint32_t most = 0;
   for (auto& [ref, rank] : ranks_) {
     if (!matches(rank.joined, model)) continue;
     served = true;
-    if (rank.load >= rank.joined.capacity) continue;
+    most = std::max(most, rank.joined.capacity);
+    if (std::uint64_t{rank.load} + rows > rank.joined.capacity) continue;
     if (best == nullptr || rank.load < best->load ||
         (rank.load == best->load && rank.last_placed < best->last_placed)) {
       best = &rank;
@@ -38,18 +36,23 @@ Result<ActorRef> RankTable::place(const ActorRef& owner, std::string_view model)
   if (!served) {
     return Error{Code::kNotFound, model_not_found(model).message};
   }
+  if (rows > 1 && rows > most) {
+    return Error{Code::kInvalid, "the request asks for " + std::to_string(rows) +
+                                     " answers at once; a rank takes at most " +
+                                     std::to_string(most)};
+  }
   if (best == nullptr) return Error{Code::kUnavailable, "all ranks are full; try again"};
-  ++best->load;
+  best->load += rows;
   best->last_placed = ++placements_;
-  placed_[owner] = best->joined.rank;
+  placed_[owner] = Place{best->joined.rank, rows};
   return best->joined.rank;
 }
 
 void RankTable::release(const ActorRef& owner) {
   const auto at = placed_.find(owner);
   if (at == placed_.end()) return;
-  const auto rank = ranks_.find(at->second);
-  if (rank != ranks_.end() && rank->second.load > 0) --rank->second.load;
+  const auto rank = ranks_.find(at->second.rank);
+  if (rank != ranks_.end()) rank->second.load -= std::min(rank->second.load, at->second.rows);
   placed_.erase(at);
 }
 
@@ -61,8 +64,15 @@ std::vector<ModelEntry> RankTable::models() const {
     }
   }
   std::vector<ModelEntry> entries;
-  for (const auto& [name, context] : contexts) entries.push_back({name, 0, context});
+  for (const auto& [name, context] : contexts) entries.push_back({name, context});
   return entries;
+}
+
+std::optional<ModelEntry> RankTable::model(std::string_view name) const {
+  for (const auto& [ref, rank] : ranks_) {
+    if (matches(rank.joined, name)) return ModelEntry{std::string(name), rank.joined.context_max};
+  }
+  return std::nullopt;
 }
 
 std::uint64_t RankTable::capacity() const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,14 +22,16 @@ class RankTable {
   void join(const RankJoined& joined);
   void leave(const ActorRef& rank) { ranks_.erase(rank); }
 
-  bool serves(std::string_view model) const;
   /// A rank for `owner`'s request, whose load it counts until release(owner). Errors: kNotFound (no
   /// rank serves the model), kUnavailable (all are full, or none is up).
-  Result<ActorRef> place(const ActorRef& owner, std::string_view model);
+  /// All rows of a request go to one rank; kInvalid: no rank could ever take so many.
+  Result<ActorRef> place(const ActorRef& owner, std::string_view model, std::uint32_t rows = 1);
   void release(const ActorRef& owner);
 
   /// Names to list: no patterns.
   std::vector<ModelEntry> models() const;
+  /// The same of one name, which may fit a pattern. Nothing if no rank serves it.
+  std::optional<ModelEntry> model(std::string_view name) const;
   std::size_t size() const { return ranks_.size(); }
   std::uint64_t capacity() const;
 
@@ -41,7 +44,11 @@ class RankTable {
   static bool matches(const RankJoined& joined, std::string_view model);
 
   std::map<ActorRef, Rank> ranks_;
-  std::map<ActorRef, ActorRef> placed_;  ///< request → rank
+  struct Place {
+    ActorRef rank;
+    std::uint32_t rows = 0;
+  };
+  std::map<ActorRef, Place> placed_;  ///< by request
   std::uint64_t placements_ = 0;
 };
 

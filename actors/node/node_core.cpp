@@ -14,6 +14,9 @@ NodeCore::NodeCore(const Args& args) : args_(args) {
   const Supervisor supervisor(args_.restart);
   if (args_.with_gateway) {
     children_.push_back({Role::kStreams, 0, {}, false, supervisor});
+    if (args_.responses.limits.count_max > 0) {
+      children_.push_back({Role::kResponses, 0, {}, false, supervisor});
+    }
     children_.push_back({Role::kGateway, 0, {}, false, supervisor});
   }
   for (std::size_t i = 0; i < args_.ranks.size(); ++i) {
@@ -36,6 +39,9 @@ ActorRef NodeCore::start_child(Child& child, Context& context, Effects& out) {
     case Role::kStreams:
       return child.ref ? context.respawn<StreamTableCore>(out, child.ref, args_.streams)
                        : context.spawn<StreamTableCore>(out, args_.streams);
+    case Role::kResponses:
+      return child.ref ? context.respawn<ResponseStoreCore>(out, child.ref, args_.responses)
+                       : context.spawn<ResponseStoreCore>(out, args_.responses);
     case Role::kGateway:
       return child.ref ? context.respawn<GatewayCore>(out, child.ref, args_.gateway)
                        : context.spawn<GatewayCore>(out, args_.gateway);
@@ -61,6 +67,10 @@ void NodeCore::introduce_gateway(Context&, Effects& out) {
   const Child* streams = find(Role::kStreams);
   if (gateway == nullptr || !gateway->alive || !streams->alive) return;
   out.send(gateway->ref, make_message<StreamsStarted>(streams->ref));
+  const Child* responses = find(Role::kResponses);
+  if (responses != nullptr && responses->alive) {
+    out.send(gateway->ref, make_message<ResponsesStarted>(responses->ref));
+  }
   for (const auto& child : children_) {
     if (child.role != Role::kRank || !child.alive) continue;
     out.send(gateway->ref, make_message<RankJoined>(introduction(child)));

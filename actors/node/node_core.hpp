@@ -3,9 +3,9 @@
 // It is the node's directory as well: it tells the gateway of every rank, here and on peers, and
 // the front (HTTP endpoint or traffic core) of every life of the gateway.
 //
-// Drain: the gateway first (it refuses, and finishes its requests), then stream table and ranks,
-// then itself. kDrainEnd before its time is over what still runs is cancelled, so that each client
-// hears of it; what is left after that ends with the node.
+// Drain: the gateway first (it refuses, and finishes its requests), then stream table, response
+// store and ranks, then itself. kDrainEnd before its time is over what still runs is cancelled, so
+// that each client hears of it; what is left after that ends with the node.
 //
 // Invariants: (1) a child that ends outside a drain, for any reason, is started again after its
 // rule's back-off, as a new life; (2) a gateway life knows all ranks and the stream table's current
@@ -19,6 +19,7 @@
 #include "actors/gateway/gateway_core.hpp"
 #include "actors/node/node_messages.hpp"
 #include "actors/rank/rank_core.hpp"
+#include "actors/responses/response_store_core.hpp"
 #include "actors/stream_table/stream_table_core.hpp"
 #include "runtime/actor/supervisor.hpp"
 
@@ -36,6 +37,7 @@ class NodeCore {
     bool with_gateway = true;
     GatewayCore::Args gateway;
     StreamTableCore::Args streams;
+    ResponseStoreCore::Args responses;  ///< limits.count_max 0: none are kept
     std::vector<RankSpec> ranks;
     ActorRef front;  ///< told of the gateway's lives; nobody on a node without gateway
     RestartRule restart;
@@ -62,7 +64,7 @@ class NodeCore {
   std::string describe() const;
 
  private:
-  enum class Role : std::uint8_t { kStreams, kGateway, kRank };
+  enum class Role : std::uint8_t { kStreams, kResponses, kGateway, kRank };
   struct Child {
     Role role;
     std::size_t rank = 0;  ///< index of its RankSpec

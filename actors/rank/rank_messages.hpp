@@ -30,6 +30,7 @@ struct SubmitRow {
   std::vector<TokenId> prompt;      ///< or empty, for a simulated request
   std::uint32_t prompt_length = 0;  ///< tokens; equals prompt.size() if that is not empty
   std::uint32_t max_tokens = 0;     ///< 0: up to the context's end
+  std::uint32_t min_tokens = 0;     ///< before these no stop_id is sampled
   std::vector<TokenId> stop_ids;    ///< end of sequence and the like; the last token is not text
   RowSampling sampling;
   std::string script;  ///< scripted devices
@@ -41,6 +42,7 @@ struct SubmitRow {
     visit("prompt", self.prompt);
     visit("prompt_length", self.prompt_length);
     visit("max_tokens", self.max_tokens);
+    visit("min_tokens", self.min_tokens);
     visit("stop_ids", self.stop_ids);
     visit("sampling", self.sampling);
     visit("script", self.script);

@@ -1,5 +1,6 @@
 // Which rows go into the next step, and with how many tokens.
 #include <algorithm>
+#include <limits>
 
 #include "actors/rank/rank_core.hpp"
 #include "actors/rank/rank_pipeline.hpp"
@@ -117,6 +118,11 @@ StepRow RankCore::step_row(RankRow& row, std::uint32_t count, bool sample) {
   planned.tokens = row.prefill;
   planned.blocks = row.blocks;
   planned.sampling = row.submitted.sampling;
+  if (sample && row.output + row.samples_pending < row.submitted.min_tokens) {
+    for (const TokenId stop : row.submitted.stop_ids) {
+      planned.sampling.bias.emplace_back(stop, -std::numeric_limits<float>::infinity());
+    }
+  }
   planned.script = row.submitted.script;
   row.fresh = false;
   row.computed += count;

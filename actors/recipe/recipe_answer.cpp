@@ -1,6 +1,7 @@
 #include "actors/recipe/recipe_answer.hpp"
 
 #include "runtime/base/assert.hpp"
+#include "runtime/recipe/stream/choices.hpp"
 #include "runtime/recipe/stream/stream_processor.hpp"
 
 namespace troupe {
@@ -9,6 +10,34 @@ namespace {
 
 const std::vector<SampledLogprob> kNoLogprobs;
 
+void fill_chunk(recipe::TokensChunk& chunk, const RowTokens& tokens, bool logprobs) {
+  chunk.ids.assign(tokens.tokens.begin(), tokens.tokens.end());
+  chunk.logprobs.clear();
+  for (const auto& sampled : logprobs ? tokens.logprobs : kNoLogprobs) {
+    auto& logprob = chunk.logprobs.emplace_back();
+    logprob.logprob = sampled.logprob;
+    for (const auto& [id, value] : sampled.top) logprob.top.push_back({id, value});
+  }
+}
+
+recipe::TokensChunk tokens_chunk(const RowTokens& tokens, bool logprobs) {
+  recipe::TokensChunk chunk;
+  fill_chunk(chunk, tokens, logprobs);
+  return chunk;
+}
+
+recipe::FinishChunk finish_chunk(Finish finish) {
+  return {finish == Finish::kLength ? recipe::EngineFinish::kLength : recipe::EngineFinish::kStop};
+}
+
+recipe::ReadyChunk ready_chunk(const RecipeAnswerOptions& options) {
+  recipe::ReadyChunk ready;
+  ready.prompt_tokens = options.prompt_tokens;
+  ready.fingerprint = options.fingerprint;
+  return ready;
+}
+
+/// Of one choice.
 class Writer final : public AnswerWriter, private recipe::EventSink {
  public:
   explicit Writer(const RecipeAnswerOptions& options)
@@ -19,13 +48,7 @@ class Writer final : public AnswerWriter, private recipe::EventSink {
   bool feed(const RowTokens& tokens, std::string& out) override {
     out_ = &out;
     begin();
-    chunk_.ids.assign(tokens.tokens.begin(), tokens.tokens.end());
-    chunk_.logprobs.clear();
-    for (const auto& sampled : options_.logprobs ? tokens.logprobs : kNoLogprobs) {
-      auto& logprob = chunk_.logprobs.emplace_back();
-      logprob.logprob = sampled.logprob;
-      for (const auto& [id, value] : sampled.top) logprob.top.push_back({id, value});
-    }
+    fill_chunk(chunk_, tokens, options_.logprobs);
     push(chunk_);
     return processor_.finished();
   }
@@ -34,8 +57,7 @@ class Writer final : public AnswerWriter, private recipe::EventSink {
     out_ = &out;
     begin();
     if (!processor_.finished()) {
-      push(recipe::FinishChunk{finish == Finish::kLength ? recipe::EngineFinish::kLength
-                                                         : recipe::EngineFinish::kStop});
+      push(finish_chunk(finish));
     }
     if (!options_.stream) {
       out += processor_.body();
@@ -45,8 +67,16 @@ class Writer final : public AnswerWriter, private recipe::EventSink {
     if (!done.empty()) event("", done);
   }
 
+  SharedResponse kept() const override {
+    if (!options_.keep || failed_ || !processor_.finished()) return nullptr;
+    StoredResponse response = *options_.keep;
+    response.body = processor_.body();
+    return std::make_shared<const StoredResponse>(std::move(response));
+  }
+
   void fail(Code code, const std::string& message, std::string& out) override {
     out_ = &out;
+    failed_ = true;
     processor_.fail(api_error_of(Error{code, message}), *this);
   }
 
@@ -54,10 +84,7 @@ class Writer final : public AnswerWriter, private recipe::EventSink {
   void begin() {
     if (begun_) return;
     begun_ = true;
-    recipe::ReadyChunk ready;
-    ready.prompt_tokens = options_.prompt_tokens;
-    ready.fingerprint = options_.fingerprint;
-    push(ready);
+    push(ready_chunk(options_));
   }
 
   void push(const recipe::Chunk& chunk) {
@@ -75,11 +102,71 @@ class Writer final : public AnswerWriter, private recipe::EventSink {
   recipe::TokensChunk chunk_;
   std::string* out_ = nullptr;  ///< of the call at hand
   bool begun_ = false;
+  bool failed_ = false;
+};
+
+/// Of several choices: the same for each, and one end.
+class ChoicesWriter final : public AnswerWriter, private recipe::EventSink {
+ public:
+  explicit ChoicesWriter(const RecipeAnswerOptions& options)
+      : options_(options),
+        choices_(options.parsing, options.answer, options.identity, options.tokenizer,
+                 options.stream ? recipe::Delivery::kEvents : recipe::Delivery::kBody,
+                 options.choices) {}
+
+  void turn_to(std::uint32_t choice) override { choice_ = choice; }
+
+  bool feed(const RowTokens& tokens, std::string& out) override {
+    out_ = &out;
+    begin();
+    push(tokens_chunk(tokens, options_.logprobs));
+    return choices_.finished(choice_);
+  }
+
+  void finish(Finish finish, std::uint32_t, std::string& out) override {
+    out_ = &out;
+    begin();
+    if (!choices_.finished(choice_)) push(finish_chunk(finish));
+    if (!choices_.finished()) return;
+    if (options_.stream) {
+      event("", recipe::done_data(options_.answer.protocol));
+    } else {
+      out += choices_.body();
+    }
+  }
+
+  void fail(Code code, const std::string& message, std::string& out) override {
+    out_ = &out;
+    choices_.fail(api_error_of(Error{code, message}), *this);
+  }
+
+ private:
+  void begin() {
+    if (begun_) return;
+    begun_ = true;
+    choices_.start(ready_chunk(options_), *this);
+  }
+
+  void push(const recipe::Chunk& chunk) {
+    const Status pushed = choices_.push(choice_, chunk, *this);
+    TROUPE_ASSERT(pushed.ok(), "ranks bring tokens of their own vocabulary, one logprob each");
+  }
+
+  void event(std::string_view, std::string_view json) override {
+    out_->append("data: ").append(json).append("\n\n");
+  }
+
+  const RecipeAnswerOptions options_;
+  recipe::Choices choices_;
+  std::uint32_t choice_ = 0;
+  std::string* out_ = nullptr;  ///< of the call at hand
+  bool begun_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<AnswerWriter> RecipeAnswer::open() const {
+  if (options_.choices > 1) return std::make_unique<ChoicesWriter>(options_);
   return std::make_unique<Writer>(options_);
 }
 

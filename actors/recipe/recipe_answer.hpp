@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "actors/stream_table/answer.hpp"
 #include "runtime/recipe/conversation/conversation_request.hpp"
@@ -21,8 +22,10 @@ struct RecipeAnswerOptions {
   std::string fingerprint;
   std::shared_ptr<const Tokenizer> tokenizer;
   bool stream = false;
-  bool logprobs = false;  ///< asked for: those that the rank sends are written
-  std::uint32_t prompt_tokens = 0;
+  bool logprobs = false;               ///< asked for: those that the rank sends are written
+  std::uint32_t prompt_tokens = 0;     ///< of all prompts
+  std::uint32_t choices = 1;           ///< to all prompts
+  std::optional<StoredResponse> keep;  ///< Responses: what is kept with the body
 };
 
 class RecipeAnswer final : public AnswerFormat {

@@ -1,14 +1,14 @@
 #include "actors/recipe/recipe_preparer.hpp"
 
-#include <algorithm>
-
 #include "actors/gateway/answer_id.hpp"
-#include "actors/gateway/api_error.hpp"
-#include "actors/recipe/recipe_answer.hpp"
+#include "actors/gateway/routes.hpp"
+#include "actors/recipe/prompt_tools.hpp"
+#include "actors/recipe/raw_prompts.hpp"
+#include "actors/recipe/stored_response_id.hpp"
+#include "runtime/base/assert.hpp"
 #include "runtime/base/rng.hpp"
-#include "runtime/recipe/request/error_body.hpp"
 #include "runtime/recipe/request/request.hpp"
-#include "runtime/recipe/tokenizer/prompt_tokens.hpp"
+#include "runtime/recipe/request/responses_history.hpp"
 
 namespace troupe {
 
@@ -36,101 +36,187 @@ std::optional<TokenId> unknown_bias(const recipe::Sampling& asked, const Tokeniz
   return std::nullopt;
 }
 
-recipe::RequestError about(std::string param, std::string message) {
-  recipe::RequestError error;
-  error.param = std::move(param);
-  error.message = std::move(message);
-  return error;
-}
-
-/// The recipe knows some names that this node does not serve.
-recipe::RequestError not_served(const std::string& name) {
-  const ApiError error = model_not_found(name);
-  recipe::RequestError refused = about(error.param, error.message);
-  refused.code = error.code;
-  refused.status = error.status;
-  return refused;
-}
-
-}  // namespace
-
-RecipePreparer::RecipePreparer(std::vector<ServedModel> models, std::string fingerprint,
-                               unsigned threads, recipe::ConversionOptions conversion)
-    : models_(std::move(models)),
-      fingerprint_(std::move(fingerprint)),
-      threads_(threads),
-      conversion_(std::move(conversion)) {
-  TROUPE_ASSERT(!models_.empty(), "a gateway serves at least one model");
-  for (const auto& model : models_) {
-    conversion_.models[model.name] = model.version;
-    if (model.version == recipe::ModelVersion::kDeepseekV4) conversion_.pack_v4 = model.pack;
-    if (model.version == recipe::ModelVersion::kDeepseekV41) conversion_.pack_v41 = model.pack;
-  }
-  conversion_.default_model = models_.front().name;
-}
-
-const ServedModel* RecipePreparer::find(const std::string& name) const {
-  const auto at = std::find_if(models_.begin(), models_.end(), [&](const ServedModel& model) {
-    const bool pattern =
-        model.name.ends_with('*') && name.starts_with(model.name.substr(0, model.name.size() - 1));
-    return pattern || model.name == name;
-  });
-  return at == models_.end() ? nullptr : &*at;
-}
-
-Result<Prepared> RecipePreparer::prepare(const HttpArrived& arrived, RequestId id) const {
-  const recipe::Protocol protocol = protocol_of(arrived.path);
-  const auto refusal = [&](const recipe::RequestError& error) {
-    Prepared prepared;
-    prepared.refusal_status = static_cast<std::uint16_t>(error.status);
-    prepared.refusal_body = recipe::error_body(protocol, conversion_.compat, error);
-    return prepared;
-  };
-  auto converted = recipe::convert_request(protocol, arrived.body, conversion_);
-  if (const auto* error = std::get_if<recipe::RequestError>(&converted)) return refusal(*error);
-  auto& request = std::get<recipe::ConversationRequest>(converted);
-  const ServedModel* model = find(request.model);
-  if (model == nullptr) return refusal(not_served(request.model));
-  if (const auto token = unknown_bias(request.sampling, *model->tokenizer)) {
-    return refusal(about("logit_bias", "logit_bias names a token that the model does not have: " +
-                                           std::to_string(token->value)));
-  }
-  const auto rendered = model->encoding->render(request.conversation);
-  if (!rendered.ok()) return refusal(about("messages", rendered.error().message));
-  if (!rendered->images.empty() && !model->takes_images) {
-    std::string path = rendered->images.front().path;
-    path.erase(0, path.starts_with('.') ? 1 : 0);  // the reference's paths may begin with one
-    return refusal(
-        about(std::move(path), "the model that is served here sees no images; leave them out"));
-  }
-  TROUPE_TRY_ASSIGN(auto prompt, recipe::encode_prompt(*model->tokenizer, *rendered, threads_));
-  const auto room = recipe::resolve_max_tokens(request, prompt.size(), model->context);
-  if (const auto* error = std::get_if<recipe::RequestError>(&room)) return refusal(*error);
+/// What does not depend on the prompts.
+Prepared plan_rows(const recipe::ConversationRequest& request, const ServedModel& model,
+                   RequestId id) {
   Prepared prepared;
   prepared.model = request.model;
-  prepared.prompt_length = static_cast<std::uint32_t>(prompt.size());
-  prepared.prompt = std::move(prompt);
-  prepared.max_tokens = std::get<std::uint32_t>(room);
+  prepared.choices = request.choices;
+  prepared.min_tokens = request.sampling.tokens_min;
   if (!request.sampling.ignore_eos) {
-    const auto ends = model->tokenizer->ends();
+    const auto ends = model.tokenizer->ends();
     prepared.stop_ids.assign(ends.begin(), ends.end());
   }
   prepared.sampling = sampling_of(request.sampling, id);
   if (request.model.starts_with(kScriptPrefix)) {
     prepared.script = request.model.substr(kScriptPrefix.size());
   }
+  return prepared;
+}
+
+/// The body with the conversation that it goes on with.
+std::optional<std::string> whole_body(const std::string& body, const ResponseChain& earlier) {
+  std::string items;
+  for (const auto& response : earlier.responses) {
+    const auto output = recipe::output_items_of(response->body);
+    if (!output) return std::nullopt;
+    recipe::append_items(items, response->input);
+    recipe::append_items(items, *output);
+  }
+  return recipe::with_earlier_items(body, items);
+}
+
+recipe::RequestError nothing_is_kept() {
+  recipe::RequestError error = error_about("store",
+                                           "this server keeps no responses: leave "
+                                           "'store' out or set it to false");
+  error.code = "unsupported_parameter";
+  return error;
+}
+
+}  // namespace
+
+RecipePreparer::RecipePreparer(std::vector<ServedModel> models, std::string fingerprint,
+                               unsigned threads, std::string secret,
+                               recipe::ConversionOptions conversion)
+    : models_(std::move(models), threads, std::move(conversion)),
+      fingerprint_(std::move(fingerprint)),
+      secret_(std::move(secret)) {}
+
+Result<Prepared> RecipePreparer::prepare(const HttpArrived& arrived, RequestId id,
+                                         const ResponseChain* earlier) const {
+  const auto operation = operation_of(arrived.path);
+  TROUPE_ASSERT(operation, "the gateway admits operations only");
+  switch (*operation) {
+    case Operation::kResponses:
+      if (earlier != nullptr) break;
+      if (auto previous = recipe::previous_response_of(arrived.body)) {
+        Prepared first;
+        first.previous = std::move(*previous);
+        return first;
+      }
+      break;
+    case Operation::kCompletions:
+      return prepare_completions(arrived, id);
+    case Operation::kChat:
+    case Operation::kMessages:
+      break;
+    case Operation::kCountTokens:
+    case Operation::kRender:
+    case Operation::kTokenize:
+    case Operation::kDetokenize:
+      return answer_without_rank(*operation, arrived, answer_id(protocol_of(arrived.path), id),
+                                 models_);
+  }
+  return prepare_generation(arrived, id, earlier);
+}
+
+Result<Prepared> RecipePreparer::prepare_generation(const HttpArrived& arrived, RequestId id,
+                                                    const ResponseChain* earlier) const {
+  const recipe::Protocol protocol = protocol_of(arrived.path);
+  std::optional<std::string> whole;
+  if (earlier != nullptr) {
+    whole = whole_body(arrived.body, *earlier);
+    if (!whole) return Error{Code::kTooLarge, "the conversation has too many parts to go on"};
+  }
+  TROUPE_TRY_ASSIGN(auto outcome, models_.understand(protocol, whole ? *whole : arrived.body));
+  if (const auto* error = std::get_if<recipe::RequestError>(&outcome)) {
+    return refusal_of(protocol, *error, models_.conversion().compat);
+  }
+  auto& understood = std::get<Understood>(outcome);
+  auto& request = understood.request;
+  if (const auto error = refused_here(request, *understood.model)) {
+    return refusal_of(protocol, *error, models_.conversion().compat);
+  }
+  const auto room =
+      recipe::resolve_max_tokens(request, understood.ids.size(), understood.model->context);
+  if (const auto* error = std::get_if<recipe::RequestError>(&room)) {
+    return refusal_of(protocol, *error, models_.conversion().compat);
+  }
+  Prepared prepared = plan_rows(request, *understood.model, id);
+  prepared.prompt_length = static_cast<std::uint32_t>(understood.ids.size());
+  prepared.max_tokens = std::get<std::uint32_t>(room);
+  prepared.prompt = std::move(understood.ids);
+  const bool keeps =
+      protocol == recipe::Protocol::kResponses && !secret_.empty() && request.store.value_or(true);
+  RecipeAnswerOptions answer = answer_options(arrived, id, request, *understood.model);
+  answer.prompt_tokens = prepared.prompt_length;
+  answer.choices = prepared.choices;
+  if (earlier != nullptr) answer.answer.previous_response = earlier->responses.back()->id;
+  if (keeps) keep(arrived, id, answer);
+  prepared.answer.format = std::make_shared<const RecipeAnswer>(std::move(answer));
+  return prepared;
+}
+
+Result<Prepared> RecipePreparer::prepare_completions(const HttpArrived& arrived,
+                                                     RequestId id) const {
+  constexpr auto kProtocol = recipe::Protocol::kCompletions;
+  auto converted = recipe::convert_request(kProtocol, arrived.body, models_.conversion());
+  if (const auto* error = std::get_if<recipe::RequestError>(&converted)) {
+    return refusal_of(kProtocol, *error);
+  }
+  auto& request = std::get<recipe::ConversationRequest>(converted);
+  const auto found = models_.find(request.model);
+  if (const auto* error = std::get_if<recipe::RequestError>(&found)) {
+    return refusal_of(kProtocol, *error);
+  }
+  const ServedModel& model = *std::get<const ServedModel*>(found);
+  if (const auto error = refused_here(request, model)) return refusal_of(kProtocol, *error);
+  auto encoded = encode_raw_prompts(request, model);
+  if (const auto* error = std::get_if<recipe::RequestError>(&encoded)) {
+    return refusal_of(kProtocol, *error);
+  }
+  auto& prompts = std::get<std::vector<MorePrompt>>(encoded);
+  RecipeAnswerOptions answer = answer_options(arrived, id, request, model);
+  for (const auto& prompt : prompts) {
+    answer.prompt_tokens += static_cast<std::uint32_t>(prompt.prompt.size());
+  }
+  Prepared prepared = plan_rows(request, model, id);
+  answer.choices = prepared.choices * static_cast<std::uint32_t>(prompts.size());
+  prepared.prompt = std::move(prompts.front().prompt);
+  prepared.prompt_length = static_cast<std::uint32_t>(prepared.prompt.size());
+  prepared.max_tokens = prompts.front().max_tokens;
+  prompts.erase(prompts.begin());
+  prepared.more_prompts = std::move(prompts);
+  prepared.answer.format = std::make_shared<const RecipeAnswer>(std::move(answer));
+  return prepared;
+}
+
+std::optional<recipe::RequestError> RecipePreparer::refused_here(
+    const recipe::ConversationRequest& request, const ServedModel& model) const {
+  if (request.store.value_or(false) && secret_.empty()) return nothing_is_kept();
+  const auto token = unknown_bias(request.sampling, *model.tokenizer);
+  if (!token) return std::nullopt;
+  return error_about("logit_bias", "logit_bias names a token that the model does not have: " +
+                                       std::to_string(token->value));
+}
+
+RecipeAnswerOptions RecipePreparer::answer_options(const HttpArrived& arrived, RequestId id,
+                                                   recipe::ConversationRequest& request,
+                                                   const ServedModel& model) const {
+  const std::string name = answer_id(request.answer.protocol, id);
   RecipeAnswerOptions answer;
-  answer.identity = {answer_id(protocol, id), request.model, arrived.unix_seconds,
-                     splitmix64(id.value), ""};
+  answer.identity = {name, request.model, arrived.unix_seconds, splitmix64(id.value), ""};
   answer.fingerprint = fingerprint_;
-  answer.tokenizer = model->tokenizer;
+  answer.tokenizer = model.tokenizer;
   answer.parsing = std::move(request.parsing);
   answer.answer = std::move(request.answer);
   answer.stream = request.stream;
   answer.logprobs = request.sampling.logprobs;
-  answer.prompt_tokens = prepared.prompt_length;
-  prepared.answer.format = std::make_shared<const RecipeAnswer>(std::move(answer));
-  return prepared;
+  return answer;
+}
+
+void RecipePreparer::keep(const HttpArrived& arrived, RequestId id,
+                          RecipeAnswerOptions& answer) const {
+  auto input = recipe::input_items_of(arrived.body);
+  if (!input) return;  // more values than a document may have: it would not go on anyway
+  answer.identity.id = stored_response_id(id, secret_);
+  answer.answer.stored = true;
+  StoredResponse& kept = answer.keep.emplace();
+  kept.id = answer.identity.id;
+  kept.previous = answer.answer.previous_response;
+  kept.created = arrived.unix_seconds;
+  kept.input = std::move(*input);
 }
 
 Duration RecipePreparer::modelled_time(const HttpArrived& arrived) const {

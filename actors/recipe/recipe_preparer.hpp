@@ -1,7 +1,5 @@
-// From the body of an inference request, of any protocol, to what a rank needs.
-//
-//   POST /v1/chat/completions, /v1/responses, /v1/messages
-//     ─ recipe::convert_request ─▶ conversation ─ encoding ─▶ prompt ─ tokenizer ─▶ ids
+// From the body of an inference request, of any protocol, to what a rank needs; requests that need
+// none (prompt_tools.hpp) are answered here.
 //
 // Refusals have the protocol's own form and status. Pure: the same body and id give the same
 // Prepared (a request without a seed gets one from its id).
@@ -9,45 +7,44 @@
 // Threads: immutable; runs on the Compute pool.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "actors/recipe/recipe_answer.hpp"
+#include "actors/recipe/served_models.hpp"
 #include "actors/request/request_core.hpp"
-#include "runtime/recipe/conversation/conversation_request.hpp"
-#include "runtime/recipe/encoding/encoding.hpp"
-#include "runtime/recipe/tokenizer/tokenizer.hpp"
 
 namespace troupe {
-
-/// A model as clients know it.
-struct ServedModel {
-  std::string name;  ///< "script/*" serves every script of the scripted engine
-  std::shared_ptr<const Tokenizer> tokenizer;
-  std::shared_ptr<const recipe::Encoding> encoding;
-  recipe::ModelVersion version = recipe::ModelVersion::kChatml;
-  std::uint32_t context = 0;                                 ///< tokens of prompt and answer
-  std::shared_ptr<const recipe::PromptPack> pack = nullptr;  ///< DeepSeek's formats have one
-  bool takes_images = false;  ///< else a request with an image is refused
-};
 
 class RecipePreparer final : public RequestPreparer {
  public:
   /// Requires: at least one model; the first is the default. `threads`: on how many a long prompt
-  /// is encoded. Of `conversion`, names of models and packs come from `models`.
+  /// is encoded. `secret`: hides the ids of responses; empty: this node keeps none. Of
+  /// `conversion`, names of models and packs come from `models`.
   RecipePreparer(std::vector<ServedModel> models, std::string fingerprint, unsigned threads = 1,
-                 recipe::ConversionOptions conversion = {});
+                 std::string secret = {}, recipe::ConversionOptions conversion = {});
 
-  Result<Prepared> prepare(const HttpArrived& arrived, RequestId id) const override;
+  Result<Prepared> prepare(const HttpArrived& arrived, RequestId id,
+                           const ResponseChain* earlier) const override;
   Duration modelled_time(const HttpArrived& arrived) const override;
 
  private:
-  const ServedModel* find(const std::string& name) const;
+  Result<Prepared> prepare_generation(const HttpArrived& arrived, RequestId id,
+                                      const ResponseChain* earlier) const;
+  Result<Prepared> prepare_completions(const HttpArrived& arrived, RequestId id) const;
+  /// What the recipe takes and this node or model does not.
+  std::optional<recipe::RequestError> refused_here(const recipe::ConversationRequest& request,
+                                                   const ServedModel& model) const;
+  /// All but the prompt's length and the number of choices. Takes what it needs of the request.
+  RecipeAnswerOptions answer_options(const HttpArrived& arrived, RequestId id,
+                                     recipe::ConversationRequest& request,
+                                     const ServedModel& model) const;
+  /// Lets the answer of a Responses request be kept.
+  void keep(const HttpArrived& arrived, RequestId id, RecipeAnswerOptions& answer) const;
 
-  std::vector<ServedModel> models_;
+  ServedModels models_;
   std::string fingerprint_;
-  unsigned threads_;
-  recipe::ConversionOptions conversion_;
+  std::string secret_;
 };
 
 }  // namespace troupe

@@ -2,6 +2,7 @@
 
 #include "actors/gateway/answer_id.hpp"
 #include "actors/gateway/api_error.hpp"
+#include "runtime/base/rng.hpp"
 
 namespace troupe {
 
@@ -17,28 +18,75 @@ void RequestCore::on(const Started&, Context& context, Effects& out) {
   deadline_ = context.now + args_.timeout;
   out.timer(kDeadline, deadline_);
   out.watch(args_.streams);
-  auto prepare = [arrived = args_.arrived, preparer = args_.preparer, id = args_.id] {
-    return preparer->prepare(*arrived, id);
+  const HttpArrived& arrived = *args_.arrived;
+  if (const auto id = response_of(arrived.path)) {
+    const bool drop = arrived.method == "DELETE";
+    return ask_store(make_message<AskResponse>(*id, drop, arrived.unix_seconds), context, out);
+  }
+  prepare(nullptr, out);
+}
+
+void RequestCore::prepare(std::shared_ptr<const ResponseChain> earlier, Effects& out) {
+  state_ = State::kPreparing;
+  auto job = [arrived = args_.arrived, preparer = args_.preparer, id = args_.id, earlier] {
+    return preparer->prepare(*arrived, id, earlier.get());
   };
   const Duration cost = args_.preparer->modelled_time(*args_.arrived);
-  out.compute(kPrepare, make_job<Prepared>(std::move(prepare), cost), deadline_);
+  out.compute(kPrepare, make_job<Prepared>(std::move(job), cost), deadline_);
 }
 
 void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out) {
   if (state_ != State::kPreparing) return;
   if (done.failed) return fail(done.error.code, done.error.message, context, out);
-  if (done.output.refusal_status != 0) {
-    SessionRespond refusal;
-    refusal.exchange = args_.arrived->exchange;
-    refusal.status = done.output.refusal_status;
-    refusal.headers.emplace_back("content-type", "application/json");
-    refusal.body = done.output.refusal_body;
-    out.send(args_.arrived->session, make_message<SessionRespond>(std::move(refusal)));
-    return out.stop("refused");
+  if (done.output.reply_status != 0) {
+    return reply(done.output.reply_status, done.output.reply_body, out);
+  }
+  if (!done.output.previous.empty()) {
+    const std::int64_t now = args_.arrived->unix_seconds;
+    return ask_store(make_message<FetchConversation>(done.output.previous, now), context, out);
   }
   prepared_ = done.output;
   state_ = State::kPlacing;
-  out.send(gateway_, make_message<PlaceRequest>(args_.id, prepared_.model));
+  out.send(gateway_, make_message<PlaceRequest>(args_.id, prepared_.model, row_count()));
+}
+
+void RequestCore::reply(std::uint16_t status, std::string body, Effects& out) {
+  HeaderList headers{{"content-type", "application/json"}};
+  out.send(args_.arrived->session,
+           make_message<SessionRespond>(args_.arrived->exchange, status, std::move(headers),
+                                        std::move(body)));
+  out.stop("answered without a rank");
+}
+
+void RequestCore::ask_store(Message question, Context& context, Effects& out) {
+  state_ = State::kAsking;
+  if (args_.store) {
+    out.watch(args_.store);
+    return out.send(args_.store, std::move(question));
+  }
+  constexpr const char* kNothing = "this server keeps no responses";
+  if (question.as<FetchConversation>() != nullptr) return refuse_previous(kNothing, out);
+  fail(Code::kNotFound, kNothing, context, out);
+}
+
+void RequestCore::on(const ConversationFetched& fetched, Context& context, Effects& out) {
+  if (state_ != State::kAsking) return;
+  if (fetched.found) return prepare(std::make_shared<const ResponseChain>(fetched.chain), out);
+  if (fetched.code == Code::kNotFound) return refuse_previous(fetched.message, out);
+  fail(fetched.code, fetched.message, context, out);
+}
+
+void RequestCore::refuse_previous(const std::string& why, Effects& out) {
+  // Status and code as the vendor's.
+  const ApiError error{400, "invalid_request_error", "previous_response_id",
+                       "previous_response_not_found", why};
+  reply(static_cast<std::uint16_t>(error.status), error_body(error), out);
+}
+
+void RequestCore::on(const ResponseAnswered& answered, Context& context, Effects& out) {
+  if (state_ != State::kAsking) return;
+  if (!answered.found) return fail(answered.code, answered.message, context, out);
+  reply(200, answered.body, out);
 }
 
 void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
@@ -46,6 +94,9 @@ void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
   state_ = State::kRunning;
   rank_ = placed.rank;
   out.watch(rank_);
+  rows_ = {args_.id};
+  rows_.insert(rows_.end(), placed.more_rows.begin(), placed.more_rows.end());
+  TROUPE_ASSERT(rows_.size() == row_count(), "a row for each choice");
   OpenRow open;
   open.request = args_.id;
   open.owner = context.self;
@@ -55,19 +106,42 @@ void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
   open.arrived = args_.arrived->arrived;
   open.prompt_tokens = prepared_.prompt_length;
   open.answer = prepared_.answer;
+  open.more_rows = placed.more_rows;
+  open.store = args_.store;
   out.send(args_.streams, make_message<OpenRow>(std::move(open)));
+  for (std::size_t i = 0; i < rows_.size(); ++i) submit(i, context, out);
+  prepared_.prompt.clear();
+  prepared_.more_prompts.clear();
+}
+
+void RequestCore::submit(std::size_t row, Context& context, Effects& out) {
+  const std::size_t prompt = row / prepared_.choices;
   SubmitRow submit;
-  submit.request = args_.id;
+  submit.request = rows_[row];
   submit.owner = context.self;
   submit.streams = args_.streams;
-  submit.prompt = std::move(prepared_.prompt);
-  submit.prompt_length = prepared_.prompt_length;
-  submit.max_tokens = prepared_.max_tokens;
+  if (prompt == 0) {
+    submit.prompt = prepared_.prompt;
+    submit.prompt_length = prepared_.prompt_length;
+    submit.max_tokens = prepared_.max_tokens;
+  } else {
+    const MorePrompt& more = prepared_.more_prompts[prompt - 1];
+    submit.prompt = more.prompt;
+    submit.prompt_length = static_cast<std::uint32_t>(more.prompt.size());
+    submit.max_tokens = more.max_tokens;
+  }
+  submit.min_tokens = prepared_.min_tokens;
   submit.stop_ids = prepared_.stop_ids;
   submit.sampling = prepared_.sampling;
+  // The first choice is what a request for one would get; the others differ from it.
+  if (row > 0) submit.sampling.seed = splitmix64(prepared_.sampling.seed + row);
   submit.script = prepared_.script;
   submit.time_left = deadline_ - context.now;
   out.send(rank_, make_message<SubmitRow>(std::move(submit)));
+}
+
+std::uint32_t RequestCore::row_count() const {
+  return static_cast<std::uint32_t>(1 + prepared_.more_prompts.size()) * prepared_.choices;
 }
 
 void RequestCore::on(const NotPlaced& refused, Context& context, Effects& out) {
@@ -113,7 +187,12 @@ void RequestCore::on(const TimerFired&, Context& context, Effects& out) {
 }
 
 void RequestCore::on(const Down& down, Context& context, Effects& out) {
-  if (down.ref == args_.streams && (state_ == State::kPreparing || state_ == State::kPlacing)) {
+  if (down.ref == args_.store && state_ == State::kAsking) {
+    return fail(Code::kUnavailable, "the store of responses is gone; try again", context, out);
+  }
+  if (down.ref == args_.store) return;
+  const bool row_open = state_ == State::kRunning || state_ == State::kFailing;
+  if (down.ref == args_.streams && !row_open) {
     return fail(Code::kUnavailable, "the stream table is gone; try again", context, out);
   }
   if (down.ref == args_.streams) {
@@ -136,7 +215,8 @@ void RequestCore::on(const Undeliverable& lost, Context& context, Effects& out) 
 }
 
 void RequestCore::cancel_row(Effects& out) {
-  if (rank_) out.send(rank_, make_message<CancelRow>(args_.id));
+  if (!rank_) return;
+  for (const RequestId row : rows_) out.send(rank_, make_message<CancelRow>(row));
 }
 
 void RequestCore::fail(Code code, const std::string& message, Context& context, Effects& out) {
@@ -161,6 +241,8 @@ const char* RequestCore::phase() const {
   switch (state_) {
     case State::kPreparing:
       return "preparing";
+    case State::kAsking:
+      return "asking";
     case State::kPlacing:
       return "placing";
     case State::kRunning:
@@ -176,8 +258,8 @@ Subject RequestCore::subject() const {
 }
 
 std::string RequestCore::describe() const {
-  return "model=" + prepared_.model +
-         " prompt_tokens=" + std::to_string(prepared_.prompt_length) + " rank=" + to_string(rank_);
+  return "model=" + prepared_.model + " prompt_tokens=" + std::to_string(prepared_.prompt_length) +
+         " rank=" + to_string(rank_);
 }
 
 }  // namespace troupe

@@ -1,12 +1,15 @@
 // Request: owns one exchange from the accepted body to its one terminal outcome.
 //
-// It holds the leases: its row at the rank, its row in the stream table, its session. All three
-// watch it, so that its end, for any reason and in any state, releases everything; it watches them,
-// so that their end becomes an error that the client sees.
+// It holds the leases: its rows at the rank (one a choice), its row in the stream table, its
+// session. All three watch it, so that its end, for any reason and in any state, releases
+// everything; it watches them, so that their end becomes an error that the client sees.
 //
 //   preparing ─Done<Prepared>→ placing ─Placed→ running ─RowClosed→ end
 //        │                        │                │
-//        └── refused ─────────────┴── no rank ─────┴── rank lost, deadline, cancelled, client gone
+//        ├── refused ─────────────┴── no rank ─────┴── rank lost, deadline, cancelled, client gone
+//        ├── answered without a rank: tokens counted, a prompt rendered
+//        └── asking: a stored response is shown or deleted; or the conversation that this request
+//            goes on with is fetched, and preparing begins anew
 //
 // Invariants
 // 1. Exactly one terminal outcome: this core answers the session itself until it has opened its
@@ -17,8 +20,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "actors/request/request_messages.hpp"
+#include "actors/responses/response_messages.hpp"
 #include "runtime/actor/actor.hpp"
 
 namespace troupe {
@@ -27,7 +32,9 @@ namespace troupe {
 class RequestPreparer {
  public:
   virtual ~RequestPreparer() = default;
-  virtual Result<Prepared> prepare(const HttpArrived& arrived, RequestId id) const = 0;
+  /// `earlier`: the conversation up to the response that a first call named (Prepared::previous).
+  virtual Result<Prepared> prepare(const HttpArrived& arrived, RequestId id,
+                                   const ResponseChain* earlier) const = 0;
   /// What preparing costs in simulation.
   virtual Duration modelled_time(const HttpArrived& arrived) const = 0;
 };
@@ -39,6 +46,7 @@ class RequestCore {
     RequestId id;
     Shared<HttpArrived> arrived;
     ActorRef streams;
+    ActorRef store;    ///< of responses; nobody if none are kept
     Duration timeout;  ///< of the whole request
     std::shared_ptr<const RequestPreparer> preparer;
   };
@@ -48,6 +56,8 @@ class RequestCore {
 
   void on(const Started&, Context& context, Effects& out);
   void on(const Done<Prepared>& done, Context& context, Effects& out);
+  void on(const ConversationFetched& fetched, Context& context, Effects& out);
+  void on(const ResponseAnswered& answered, Context& context, Effects& out);
   void on(const Placed& placed, Context& context, Effects& out);
   void on(const NotPlaced& refused, Context& context, Effects& out);
   void on(const RowRejected& rejected, Context& context, Effects& out);
@@ -65,10 +75,16 @@ class RequestCore {
   std::string describe() const;
 
  private:
-  enum class State : std::uint8_t { kPreparing, kPlacing, kRunning, kFailing };
+  enum class State : std::uint8_t { kPreparing, kAsking, kPlacing, kRunning, kFailing };
 
+  void prepare(std::shared_ptr<const ResponseChain> earlier, Effects& out);
+  void ask_store(Message question, Context& context, Effects& out);
+  void reply(std::uint16_t status, std::string body, Effects& out);
+  void refuse_previous(const std::string& why, Effects& out);
   /// The one way to an error: through the stream table once the row is open, else directly.
   void fail(Code code, const std::string& message, Context& context, Effects& out);
+  std::uint32_t row_count() const;
+  void submit(std::size_t row, Context& context, Effects& out);
   void cancel_row(Effects& out);
 
   Args args_;
@@ -76,6 +92,7 @@ class RequestCore {
   ActorRef rank_;
   State state_ = State::kPreparing;
   Prepared prepared_;
+  std::vector<RequestId> rows_;  ///< at the rank, one a choice
   Time deadline_;
 };
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "actors/rank/rank_messages.hpp"
+#include "actors/responses/response_messages.hpp"
 #include "runtime/recipe/conversation/conversation_request.hpp"
 
 namespace troupe {
@@ -17,13 +18,17 @@ namespace troupe {
 class AnswerWriter {
  public:
   virtual ~AnswerWriter() = default;
+  /// The calls that follow are about this choice of several, from 0. Until the first one: choice 0.
+  virtual void turn_to(std::uint32_t /*choice*/) {}
   /// Appends the bytes that these tokens add to a stream. True: a stop string matched, and the
-  /// answer ends here.
+  /// answer (the choice) ends here.
   virtual bool feed(const RowTokens& tokens, std::string& out) = 0;
-  /// Appends the rest of a stream, or the whole body.
+  /// Appends the rest of a stream, or the whole body; of several choices, when the last one ends.
   virtual void finish(Finish finish, std::uint32_t output_tokens, std::string& out) = 0;
   /// Appends what tells the client of a stream that has begun that it failed.
   virtual void fail(Code code, const std::string& message, std::string& out) = 0;
+  /// The finished answer, if it is to be kept for later requests.
+  virtual SharedResponse kept() const { return nullptr; }
 };
 
 class AnswerFormat {

@@ -1,9 +1,11 @@
 // The protocol of the stream table: the one writer of running answers.
 //
 //   request → streams   OpenRow (this node only), FailRow, CloseRow
-//   rank → streams      TokenBatch;   streams → rank  BatchTaken, ParkRow
+//   rank → streams      TokenBatch;   streams → rank  BatchTaken, ParkRow; CancelRow of a choice
+//                                                     that a stop string ended before the others
 //   session → streams   SessionDrained
 //   streams → request   RowClosed: exactly one for an OpenRow, unless CloseRow came first
+//   streams → store     KeepResponse
 //   streams → session   SessionBegin, SessionWrite, SessionEnd, SessionCut, SessionRespond
 #pragma once
 
@@ -24,6 +26,7 @@ struct AnswerPlan {
   static void fields(auto&, auto&&) {}
 };
 
+/// One row of the table a request, whatever number of choices it has.
 struct OpenRow {
   static constexpr MessageInfo info{0x0401, "open_row"};
   RequestId request;
@@ -34,6 +37,9 @@ struct OpenRow {
   Time arrived;  ///< when the request came in, for TTFT
   std::uint32_t prompt_tokens = 0;
   AnswerPlan answer;
+  /// Rows of further choices; the first choice's row has the request's own id.
+  std::vector<RequestId> more_rows;
+  ActorRef store;  ///< where an answer goes that is to be kept
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("owner", self.owner);
@@ -43,6 +49,8 @@ struct OpenRow {
     visit("arrived", self.arrived);
     visit("prompt_tokens", self.prompt_tokens);
     visit("answer", self.answer);
+    visit("more_rows", self.more_rows);
+    visit("store", self.store);
   }
 };
 

@@ -16,7 +16,16 @@ const char* finished_reason(Finish finish) {
 
 StreamTableCore::Row* StreamTableCore::find(RequestId id) {
   const auto at = rows_.find(id);
-  return at == rows_.end() ? nullptr : &at->second;
+  if (at != rows_.end()) return &at->second;
+  const auto more = more_.find(id);
+  return more == more_.end() ? nullptr : &rows_.at(more->second);
+}
+
+StreamTableCore::Choice& StreamTableCore::Row::choice_of(RequestId id) {
+  const auto at = std::find_if(choices.begin(), choices.end(),
+                               [&](const Choice& choice) { return choice.id == id; });
+  TROUPE_ASSERT(at != choices.end(), "a row is found by the ids of its choices");
+  return *at;
 }
 
 void StreamTableCore::on(const OpenRow& open, Context&, Effects& out) {
@@ -24,6 +33,11 @@ void StreamTableCore::on(const OpenRow& open, Context&, Effects& out) {
   Row row;
   row.open = open;
   row.writer = open.answer.format->open();
+  row.choices.push_back({open.request, 0, {}, false});
+  for (const RequestId id : open.more_rows) {
+    row.choices.push_back({id, 0, {}, false});
+    more_[id] = open.request;
+  }
   rows_.emplace(open.request, std::move(row));
   by_exchange_[{open.session, open.exchange}] = open.request;
   out.watch(open.owner);
@@ -40,7 +54,9 @@ void StreamTableCore::on(const TokenBatch& batch, Context& context, Effects& out
 
 void StreamTableCore::take_tokens(Row& row, const RowTokens& tokens, Context& context,
                                   Effects& out) {
-  if (tokens.first != row.output_tokens) {
+  Choice& choice = row.choice_of(tokens.request);
+  if (choice.over) return;  // a stop string ended it; the rank hears of that
+  if (tokens.first != choice.output_tokens) {
     return fail(row, Code::kLost, "tokens were lost between the rank and the gateway", context,
                 out);
   }
@@ -49,26 +65,47 @@ void StreamTableCore::take_tokens(Row& row, const RowTokens& tokens, Context& co
                 out);
   }
   if (tokens.finish == Finish::kFailed) return fail(row, tokens.code, tokens.error, context, out);
-  observe_tokens(row, tokens.tokens.size(), context, out);
+  observe_tokens(row, choice, tokens.tokens.size(), context, out);
   std::string bytes;
+  if (row.choices.size() > 1) row.writer->turn_to(row.index_of(choice));
   const bool stopped = row.writer->feed(tokens, bytes);
   write(row, std::move(bytes), out);
-  if (stopped) return finish(row, Finish::kStop, CloseReason::kStopString, context, out);
+  if (stopped) {
+    return end_choice(row, choice, Finish::kStop, CloseReason::kStopString, context, out);
+  }
   if (tokens.finish != Finish::kNone) {
-    return finish(row, tokens.finish, CloseReason::kFinished, context, out);
+    return end_choice(row, choice, tokens.finish, CloseReason::kFinished, context, out);
   }
   watch_buffer(row, context, out);
 }
 
-void StreamTableCore::observe_tokens(Row& row, std::size_t count, Context& context, Effects& out) {
+void StreamTableCore::end_choice(Row& row, Choice& choice, Finish finish, CloseReason reason,
+                                 Context& context, Effects& out) {
+  choice.over = true;
+  std::string bytes;
+  row.writer->finish(finish, choice.output_tokens, bytes);
+  const bool last = std::all_of(row.choices.begin(), row.choices.end(),
+                                [](const Choice& one) { return one.over; });
+  if (last) return this->finish(row, finish, reason, std::move(bytes), context, out);
+  write(row, std::move(bytes), out);
+  if (reason == CloseReason::kStopString) {
+    out.send(row.open.rank, make_message<CancelRow>(choice.id));
+  }
+  watch_buffer(row, context, out);
+}
+
+void StreamTableCore::observe_tokens(Row& row, Choice& choice, std::size_t count, Context& context,
+                                     Effects& out) {
   if (count == 0) return;
   if (row.output_tokens == 0) {
     row.first_token_at = context.now;
     out.observe("vllm:time_to_first_token_seconds", (context.now - row.open.arrived).seconds());
-  } else {
-    out.observe("vllm:inter_token_latency_seconds", (context.now - row.last_token_at).seconds());
+  } else if (choice.output_tokens > 0) {
+    out.observe("vllm:inter_token_latency_seconds", (context.now - choice.last_token_at).seconds());
   }
   row.last_token_at = context.now;
+  choice.last_token_at = context.now;
+  choice.output_tokens += static_cast<std::uint32_t>(count);
   row.output_tokens += static_cast<std::uint32_t>(count);
   row.unsent_tokens += static_cast<std::uint32_t>(count);
 }
@@ -92,13 +129,19 @@ void StreamTableCore::watch_buffer(Row& row, Context& context, Effects& out) {
   const std::uint64_t outstanding = row.written - std::min(row.written, row.drained);
   if (!row.parked && outstanding > args_.buffer_max.value) {
     row.parked = true;
-    out.send(row.open.rank, make_message<ParkRow>(row.open.request, true));
+    park(row, true, out);
     out.timer({kParkTimer, row.open.request.value}, context.now + args_.park_max);
     out.count("troupe_rows_parked_total");
   } else if (row.parked && outstanding <= args_.buffer_max.value / 2) {
     row.parked = false;
-    out.send(row.open.rank, make_message<ParkRow>(row.open.request, false));
+    park(row, false, out);
     out.cancel_timer({kParkTimer, row.open.request.value});
+  }
+}
+
+void StreamTableCore::park(Row& row, bool parked, Effects& out) {
+  for (const Choice& choice : row.choices) {
+    if (!choice.over) out.send(row.open.rank, make_message<ParkRow>(choice.id, parked));
   }
 }
 
@@ -118,10 +161,9 @@ void StreamTableCore::on(const TimerFired& fired, Context&, Effects& out) {
   close(*row, CloseReason::kSlowClient, out);
 }
 
-void StreamTableCore::finish(Row& row, Finish finish, CloseReason reason, Context& context,
-                             Effects& out) {
-  std::string bytes;
-  row.writer->finish(finish, row.output_tokens, bytes);
+void StreamTableCore::finish(Row& row, Finish finish, CloseReason reason, std::string bytes,
+                             Context& context, Effects& out) {
+  keep(row, out);
   if (row.open.answer.format->streamed()) {
     write(row, std::move(bytes), out);
     out.send(row.open.session, make_message<SessionEnd>(row.open.exchange));
@@ -133,11 +175,19 @@ void StreamTableCore::finish(Row& row, Finish finish, CloseReason reason, Contex
   }
   out.count("vllm:request_success_total", 1, finished_reason(finish));
   out.observe("vllm:e2e_request_latency_seconds", (context.now - row.open.arrived).seconds());
-  if (row.output_tokens > 1) {
+  if (row.output_tokens > row.choices.size()) {
     out.observe("vllm:request_time_per_output_token_seconds",
-                (row.last_token_at - row.first_token_at).seconds() / (row.output_tokens - 1));
+                (row.last_token_at - row.first_token_at).seconds() * row.choices.size() /
+                    (row.output_tokens - row.choices.size()));
   }
   close(row, reason, out);
+}
+
+/// Before the client sees the end: it may ask for the response at once.
+void StreamTableCore::keep(const Row& row, Effects& out) {
+  if (!row.open.store) return;
+  SharedResponse kept = row.writer->kept();
+  if (kept) out.send(row.open.store, make_message<KeepResponse>(ResponseChain{{std::move(kept)}}));
 }
 
 void StreamTableCore::fail(Row& row, Code code, const std::string& message, Context&,
@@ -171,6 +221,7 @@ void StreamTableCore::forget(RequestId id, Effects& out) {
   Row& row = *find(id);
   if (row.parked) out.cancel_timer({kParkTimer, id.value});
   out.unwatch(row.open.owner);
+  for (const RequestId more : row.open.more_rows) more_.erase(more);
   by_exchange_.erase({row.open.session, row.open.exchange});
   rows_.erase(id);
   if (draining_ && rows_.empty()) out.stop("drained");

@@ -13,12 +13,14 @@
 //    rank; after `park_max` it is cut.
 // 4. Every TokenBatch that asks for it is answered by one BatchTaken.
 // 5. Tokens reach a client without a gap, or not at all: a lost TokenBatch fails its rows.
-// 6. If the owner ends without closing its row, the client gets an error.
+// 6. A row of several choices ends with its last one, and fails as a whole.
+// 7. If the owner ends without closing its row, the client gets an error.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "actors/stream_table/answer.hpp"
 #include "actors/stream_table/stream_messages.hpp"
@@ -53,6 +55,12 @@ class StreamTableCore {
   std::size_t rows() const { return rows_.size(); }
 
  private:
+  struct Choice {
+    RequestId id;
+    std::uint32_t output_tokens = 0;
+    Time last_token_at;
+    bool over = false;
+  };
   struct Row {
     OpenRow open;
     std::unique_ptr<AnswerWriter> writer;
@@ -60,17 +68,28 @@ class StreamTableCore {
     bool parked = false;
     std::uint64_t written = 0;  ///< bytes
     std::uint64_t drained = 0;
-    std::uint32_t output_tokens = 0;
+    std::vector<Choice> choices;
+    std::uint32_t output_tokens = 0;  ///< of all choices
     std::uint32_t unsent_tokens = 0;  ///< tokens that no written byte carries yet
     Time first_token_at;
     Time last_token_at;
+
+    Choice& choice_of(RequestId id);
+    std::uint32_t index_of(const Choice& choice) const {
+      return static_cast<std::uint32_t>(&choice - choices.data());
+    }
   };
 
   Row* find(RequestId id);
   void take_tokens(Row& row, const RowTokens& tokens, Context& context, Effects& out);
-  void observe_tokens(Row& row, std::size_t count, Context& context, Effects& out);
+  void observe_tokens(Row& row, Choice& choice, std::size_t count, Context& context, Effects& out);
   void write(Row& row, std::string bytes, Effects& out);
-  void finish(Row& row, Finish finish, CloseReason reason, Context& context, Effects& out);
+  void end_choice(Row& row, Choice& choice, Finish finish, CloseReason reason, Context& context,
+                  Effects& out);
+  void finish(Row& row, Finish finish, CloseReason reason, std::string bytes, Context& context,
+              Effects& out);
+  void park(Row& row, bool parked, Effects& out);
+  void keep(const Row& row, Effects& out);
   void fail(Row& row, Code code, const std::string& message, Context& context, Effects& out);
   void close(Row& row, CloseReason reason, Effects& out);
   void forget(RequestId id, Effects& out);
@@ -78,6 +97,7 @@ class StreamTableCore {
 
   Args args_;
   std::map<RequestId, Row> rows_;
+  std::map<RequestId, RequestId> more_;  ///< rows of further choices → the request's
   std::map<std::pair<ActorRef, std::uint64_t>, RequestId> by_exchange_;
   bool draining_ = false;
 };

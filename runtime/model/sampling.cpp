@@ -1,5 +1,6 @@
 #include "runtime/model/sampling.hpp"
 
+#include <limits>
 #include <string>
 
 #include "runtime/base/rng.hpp"
@@ -32,7 +33,8 @@ Status validate(const SamplingParams& params, std::size_t vocabulary) {
       return Error{Code::kInvalid, "logit_bias names token " + std::to_string(id.value) +
                                        ", but the vocabulary has " + std::to_string(vocabulary)};
     }
-    if (!(value >= -kBiasMax && value <= kBiasMax)) {
+    const bool banned = value == -std::numeric_limits<float>::infinity();
+    if (!banned && !(value >= -kBiasMax && value <= kBiasMax)) {
       return out_of_range("logit_bias", "[-100, 100]");
     }
   }

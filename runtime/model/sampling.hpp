@@ -24,7 +24,8 @@ struct SamplingParams {
   std::uint32_t top_k = 0;   ///< 0: off
   std::uint64_t seed = 0;
   std::int32_t logprobs = -1;  ///< -1: none; n: of the chosen token and of the n likeliest, n <= 20
-  std::vector<std::pair<TokenId, float>> bias;  ///< added to the logits; each in [-100, 100]
+  std::vector<std::pair<TokenId, float>> bias;  ///< added to the logits; each in [-100, 100],
+                                                ///< or minus infinity: never this token
 };
 
 /// kInvalid, naming the parameter and its range. `vocabulary` bounds the ids in bias.

@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from node import Node, Scripts, free_port
 
 CONCURRENCY = 32
-FIXED_ACTORS = {"node", "gateway", "streams", "rank", "endpoint", "link"}
+FIXED_ACTORS = {"node", "gateway", "streams", "responses", "rank", "endpoint", "link"}
 
 
 def make_scripts():

@@ -123,7 +123,7 @@ class ClientTest(CommandTest):
     def test_admin_ps(self):
         actors = table(self.admin("ps"))
         kinds = sorted(actor["KIND"] for actor in actors)
-        self.assertEqual(kinds, ["endpoint", "gateway", "node", "rank", "streams"])
+        self.assertEqual(kinds, ["endpoint", "gateway", "node", "rank", "responses", "streams"])
         for actor in actors:
             self.assertRegex(actor["ID"], r"^[0-9a-f]{16}-1$")
             self.assertEqual(int(actor["MAILBOX"]), 0)
@@ -158,7 +158,7 @@ class ClientTest(CommandTest):
             self.assertEqual("device busy 0%" in text, number == 1, text)
             self.assertEqual("generated tokens/s" in text, number == 1)
         rounds[3::3] = [text.split("\n", 1)[1] for text in rounds[3::3]]
-        self.assertEqual(rounds[1::3], ["5", "5"])
+        self.assertEqual(rounds[1::3], ["6", "6"])
         first, second = (table(text) for text in rounds[3::3])
         self.assertEqual({actor["ID"] for actor in first}, {actor["ID"] for actor in second})
         for actor in second:
@@ -190,7 +190,7 @@ class ClientTest(CommandTest):
         self.assertEqual((row["LINK"], row["STATE"], row["ROLES"]),
                          ("this node", "up", "gateway,rank"))
         node, = json.loads(self.admin("nodes", "--json"))["nodes"]
-        self.assertEqual((node["state"], node["roles"], node["actors"]), ("up", "gateway,rank", 5))
+        self.assertEqual((node["state"], node["roles"], node["actors"]), ("up", "gateway,rank", 6))
         self.assertIn("script/NAME", node["about"])
 
     def cancel_answer(self, path, prefix):

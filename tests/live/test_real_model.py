@@ -153,6 +153,23 @@ class RealModelTest(unittest.TestCase):
         self.assertLess(body["usage"]["completion_tokens"], 32)
         self.assertNotIn(END, body["choices"][0]["message"]["content"])
 
+    def test_min_tokens_puts_the_end_off(self):
+        settings = {"messages": messages(FRANCE), "temperature": 0, "max_tokens": 60}
+        short = self.node.chat(MODEL, **settings)[1]
+        self.assertEqual(short["choices"][0]["finish_reason"], "stop")
+        self.assertLess(short["usage"]["completion_tokens"], 50)
+        status, longer = self.node.chat(MODEL, **settings, min_tokens=50)
+        self.assertEqual(status, 200, longer)
+        self.assertGreaterEqual(longer["usage"]["completion_tokens"], 50)
+
+    def test_the_first_of_several_choices_is_the_only_one_of_one(self):
+        settings = {"messages": messages("Name a city."), "temperature": 1, "max_tokens": 12,
+                    "seed": 5}
+        one = self.node.chat(MODEL, **settings)[1]["choices"]
+        many = self.node.chat(MODEL, **settings, n=4)[1]["choices"]
+        self.assertEqual(many[0]["message"], one[0]["message"])
+        self.assertGreater(len({choice["message"]["content"] for choice in many}), 1)
+
     def test_a_longer_prompt_counts_more(self):
         short = self.ask("word", max_tokens=1)["usage"]["prompt_tokens"]
         longer = self.ask("word" + " word" * 40, max_tokens=1)["usage"]["prompt_tokens"]

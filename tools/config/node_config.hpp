@@ -100,6 +100,11 @@ struct GatewaySection {
   std::vector<std::string> cors_origins;
   std::string tls_certificate;
   std::string tls_key;
+  std::int64_t responses_max = 10'000;
+  Bytes responses_bytes = Bytes(64 * kMiB);
+  /// As long as OpenAI keeps them.
+  Duration responses_ttl = seconds(30 * 86'400);
+  std::string responses_file;
 };
 
 enum class RecipeCompat { kNone, kDeepseek };

@@ -199,6 +199,21 @@ void bind_gateway_access(Schema& s, GatewaySection& gateway) {
       .path_of_file();
 }
 
+void bind_responses(Schema& s, GatewaySection& gateway) {
+  s.add("gateway.responses_max", "responses-max", &gateway.responses_max,
+        "answers of /v1/responses that are kept; 0 keeps none")
+      .between(0, 10'000'000)
+      .in("responses");
+  s.add("gateway.responses_bytes", "responses-bytes", &gateway.responses_bytes,
+        "memory for kept responses; the least recently used go first")
+      .between(Bytes(kMiB), Bytes(kGiB));
+  s.add("gateway.responses_ttl", "responses-ttl", &gateway.responses_ttl,
+        "how long a response is kept that nobody uses")
+      .between(seconds(1), seconds(366 * 86'400));
+  s.add("gateway.responses_file", "responses-file", &gateway.responses_file,
+        "file in which responses survive a restart; empty keeps them in memory only");
+}
+
 }  // namespace
 
 void bind_node_config(Schema& schema, NodeConfig& config) {
@@ -208,8 +223,9 @@ void bind_node_config(Schema& schema, NodeConfig& config) {
   bind_devices(schema, config.scripted, config.simulated);
   bind_gateway_limits(schema, config.gateway);
   bind_gateway_times(schema, config.gateway);
-  bind_recipe(schema, config.recipe);
   bind_gateway_access(schema, config.gateway);
+  bind_responses(schema, config.gateway);
+  bind_recipe(schema, config.recipe);
 }
 
 Result<LoadedNodeConfig> load_node_config(const Inputs& inputs) {

@@ -53,6 +53,17 @@ Result<http::ServerOptions> http_options(const config::NodeConfig& config) {
   return options;
 }
 
+/// What hides the ids of responses; a new one each life of the process.
+std::string draw_secret() {
+  std::random_device random;
+  std::string secret;
+  for (int i = 0; i < 8; ++i) {
+    const std::uint32_t word = random();
+    secret.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
+  return secret;
+}
+
 /// Two heartbeats: what a healthy peer is never silent for.
 constexpr Duration kSilenceShown = milliseconds(500);
 
@@ -265,7 +276,12 @@ NodeCore::Args ServingNode::root_args() {
   args.gateway.version = TROUPE_VERSION;
   args.gateway.preparer = std::make_shared<const RecipePreparer>(
       engines_.models, "troupe-" TROUPE_VERSION, std::max(1u, std::thread::hardware_concurrency()),
+      config_.gateway.responses_max > 0 ? draw_secret() : std::string(),
       conversion_of(config_.recipe));
+  args.responses.limits.count_max = static_cast<std::uint64_t>(config_.gateway.responses_max);
+  args.responses.limits.bytes_max = config_.gateway.responses_bytes.value;
+  args.responses.limits.ttl_seconds = config_.gateway.responses_ttl.value / 1'000'000'000;
+  args.responses.path = config_.gateway.responses_file;
   args.streams.buffer_max = config_.gateway.stream_buffer_bytes;
   args.streams.park_max = config_.gateway.park_timeout;
   args.ranks = engines_.ranks;

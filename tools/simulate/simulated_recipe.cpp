@@ -40,7 +40,8 @@ class Format final : public AnswerFormat {
 SimulatedRecipe::SimulatedRecipe(std::uint32_t bytes_per_token)
     : format_(std::make_shared<const Format>(bytes_per_token)) {}
 
-Result<Prepared> SimulatedRecipe::prepare(const HttpArrived& arrived, RequestId) const {
+Result<Prepared> SimulatedRecipe::prepare(const HttpArrived& arrived, RequestId,
+                                          const ResponseChain*) const {
   if (!arrived.simulated) return Error{Code::kInvalid, "a simulated node takes simulated prompts"};
   Prepared prepared;
   prepared.model = kModel;

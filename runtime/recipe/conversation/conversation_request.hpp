@@ -25,7 +25,8 @@
 
 namespace troupe::recipe {
 
-enum class Protocol : unsigned char { kChat, kResponses, kMessages };
+/// kCompletions: raw prompts, no conversation (completions_shape.hpp).
+enum class Protocol : unsigned char { kChat, kResponses, kMessages, kCompletions };
 
 enum class Compat : unsigned char { kDefault, kDeepseek };
 
@@ -76,7 +77,8 @@ struct Sampling {
   std::optional<std::uint32_t> top_k;  ///< 0: off
   std::optional<float> min_p;
   std::vector<std::pair<TokenId, float>> logit_bias;  ///< ids not checked against a vocabulary
-  bool ignore_eos = false;  ///< go on to tokens_max (vLLM's extension, for benchmarks)
+  bool ignore_eos = false;       ///< go on to tokens_max (vLLM's extension, for benchmarks)
+  std::uint32_t tokens_min = 0;  ///< the model cannot end before (vLLM's extension)
 };
 
 /// Where the model's answer begins (SPEC 5.2). A continuation keeps leading line ends.
@@ -110,13 +112,27 @@ struct AnswerOptions {
   /// top_logprobs, top_p, user, in any order. A missing one, or an empty text, means the value of
   /// a request that does not say (SPEC 5.4, "Echo").
   std::string echo;
+  /// Chat and Completions: which choice of several this is. Usage and what surrounds the choices
+  /// are then written by Choices, and a body is the choice alone.
+  std::optional<std::uint32_t> choice;
+  bool stored = false;            ///< Responses: what the response says about itself
+  std::string previous_response;  ///< Responses: the id of the response before it; may be empty
+};
+
+/// A prompt that is no conversation.
+struct RawPrompt {
+  std::string text;
+  std::optional<std::vector<TokenId>> ids;  ///< given: instead of the text
 };
 
 struct ConversationRequest {
   std::string model;  ///< as the client named it
   ModelVersion version = ModelVersion::kDeepseekV4;
   bool stream = false;
-  std::string user;  ///< who asks, if the client says so; Compat::kDeepseek: empty
+  std::string user;                ///< who asks, if the client says so; Compat::kDeepseek: empty
+  std::optional<bool> store;       ///< Responses, kDefault: whether the answer is to be kept
+  std::vector<RawPrompt> prompts;  ///< Completions; all others: the conversation
+  std::uint32_t choices = 1;       ///< answers to each prompt
   Conversation conversation;
   Sampling sampling;
   ParsingOptions parsing;

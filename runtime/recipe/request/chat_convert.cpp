@@ -4,6 +4,7 @@
 
 #include "runtime/recipe/request/chat_extensions.hpp"
 #include "runtime/recipe/request/chat_messages.hpp"
+#include "runtime/recipe/request/extensions.hpp"
 #include "runtime/recipe/request/sampling.hpp"
 #include "runtime/recipe/request/tools.hpp"
 
@@ -163,11 +164,8 @@ class ChatConverter {
     finish_parsing(conversion_);
     Sampling& sampling = conversion_.request.sampling;
     SamplingReader reader(conversion_.options, conversion_.request, issues_);
-    const auto& n = body_.n;
-    if (n.given() && whole_number(n.value, 1, conversion_.options.compat).value_or(0) != 1) {
-      return issues_.rule("Invalid n value (currently only n = 1 is supported)", "n");
-    }
-    if (!reader.penalty(body_.presence_penalty, "presence_penalty") ||
+    if (!read_choices(body_.n, conversion_) ||
+        !reader.penalty(body_.presence_penalty, "presence_penalty") ||
         !reader.penalty(body_.frequency_penalty, "frequency_penalty") ||
         !reader.temperature(body_.temperature) || !reader.top_p(body_.top_p)) {
       return false;

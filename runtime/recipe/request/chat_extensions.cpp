@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
-#include "runtime/recipe/request/sampling.hpp"
+#include "runtime/recipe/request/extensions.hpp"
 #include "runtime/recipe/text/utf8.hpp"
 
 namespace troupe::recipe {
 namespace {
-
-constexpr std::size_t kBiasMax = 1024;
-constexpr float kBiasMagnitudeMax = 100;
-constexpr std::uint64_t kTopKMax = 1 << 30;
 
 /// Keys of chat_template_kwargs that are done.
 constexpr std::array<std::string_view, 2> kThinkingKeys{"enable_thinking", "thinking"};
@@ -26,7 +21,6 @@ struct NotDone {
 using Extensions = ChatExtensions;
 
 const NotDone kNotDone[] = {
-    {"min_tokens", &Extensions::min_tokens},
     {"best_of", &Extensions::best_of, {"1"}},
     {"use_beam_search", &Extensions::use_beam_search},
     {"repetition_penalty", &Extensions::repetition_penalty, {"1", "1.0"}},
@@ -74,65 +68,12 @@ class Reader {
     if (body_.user.given() && conversion_.tape.kind(body_.user.value.index) == JsonKind::kString) {
       request.user = conversion_.tape.text(body_.user.value.index);
     }
-    return read_top_k() && read_min_p() && read_logit_bias();
+    return read_top_k(body_.top_k, conversion_) && read_min_p(body_.min_p, conversion_) &&
+           read_logit_bias(body_.logit_bias, conversion_) &&
+           read_tokens_min(body_.min_tokens, conversion_);
   }
 
  private:
-  bool read_top_k() {
-    if (!body_.top_k.given()) return true;
-    // -1 and 0 both mean "off" in the field.
-    if (body_.top_k.value.token == "-1") return conversion_.request.sampling.top_k = 0, true;
-    const auto k = whole_number(body_.top_k.value, kTopKMax, Compat::kDefault);
-    if (!k) {
-      return issues_.rule("Invalid top_k value, the valid range of top_k is [-1, 2^30]", "top_k");
-    }
-    conversion_.request.sampling.top_k = static_cast<std::uint32_t>(*k);
-    return true;
-  }
-
-  bool read_min_p() {
-    if (!body_.min_p.given()) return true;
-    const auto value = json_float_value(body_.min_p.value.token);
-    if (!(value >= 0 && value <= 1)) {
-      return issues_.rule("Invalid min_p value, the valid range of min_p is [0, 1]", "min_p");
-    }
-    conversion_.request.sampling.min_p = value;
-    return true;
-  }
-
-  bool read_logit_bias() {
-    if (!body_.logit_bias.given()) return true;
-    const JsonTape& tape = conversion_.tape;
-    const JsonTape::Index object = body_.logit_bias.value.index;
-    if (tape.kind(object) != JsonKind::kObject || tape.count(object) > kBiasMax) {
-      return issues_.rule(
-          "'logit_bias' must be an object of at most " + std::to_string(kBiasMax) + " token ids",
-          "logit_bias");
-    }
-    bool right = true;
-    tape.each(object, [&](std::string_view key, JsonTape::Index value) {
-      right = right && read_bias(key, value);
-    });
-    return right;
-  }
-
-  bool read_bias(std::string_view key, JsonTape::Index value) {
-    std::int32_t id = -1;
-    const char* end = key.data() + key.size();
-    const auto read = std::from_chars(key.data(), end, id);
-    const bool is_id = read.ec == std::errc() && read.ptr == end && id >= 0;
-    const JsonTape& tape = conversion_.tape;
-    const bool number = tape.kind(value) == JsonKind::kNumber;
-    const auto bias = number ? json_float_value(tape.text(value)) : 0.0F;
-    if (!is_id || !number || !(bias >= -kBiasMagnitudeMax && bias <= kBiasMagnitudeMax)) {
-      return issues_.rule("'logit_bias' wants token ids and numbers from -100 to 100, not '" +
-                              excerpt(key, 40) + "'",
-                          "logit_bias");
-    }
-    conversion_.request.sampling.logit_bias.emplace_back(TokenId(id), bias);
-    return true;
-  }
-
   bool refuse_what_is_not_done() {
     for (const NotDone& refused : kNotDone) {
       const Field<JsonPart>& field = body_.*refused.field;

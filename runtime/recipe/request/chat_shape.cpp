@@ -143,7 +143,8 @@ bool check_extensions(const ChatExtensions& body, ShapeCheck& check) {
   return check.compat() ||
          (check.whole(body.max_completion_tokens, "max_completion_tokens", kU32Max) &&
           check.optional(body.top_k, "top_k") && check.optional(body.min_p, "min_p") &&
-          check.optional(body.ignore_eos, "ignore_eos"));
+          check.optional(body.ignore_eos, "ignore_eos") &&
+          check.whole(body.min_tokens, "min_tokens", kU32Max));
 }
 
 }  // namespace

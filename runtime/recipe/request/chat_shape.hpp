@@ -135,7 +135,7 @@ struct ChatExtensions {
   Field<Number> min_p;
   Field<JsonPart> logit_bias;
   Field<bool> ignore_eos;
-  Field<JsonPart> min_tokens;
+  Field<Number> min_tokens;
   Field<JsonPart> best_of;
   Field<JsonPart> use_beam_search;
   Field<JsonPart> repetition_penalty;

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/recipe/request/body_reader.hpp"
 #include "runtime/recipe/request/chat_convert.hpp"
 #include "runtime/recipe/request/chat_shape.hpp"
-#include "runtime/recipe/request/json_shape.hpp"
+#include "runtime/recipe/request/completions_convert.hpp"
 #include "runtime/recipe/request/messages_convert.hpp"
 #include "runtime/recipe/request/responses_convert.hpp"
 
@@ -14,14 +15,53 @@ namespace {
 
 using Converted = std::variant<ConversationRequest, RequestError>;
 
-// Bounds of a hostile body's lists: `[{},{},...]` takes three bytes an element.
-constexpr std::size_t kListBytesFree = std::size_t{16} << 20;
-constexpr std::size_t kListBytesPerByte = 20;
-
 // What the answer gets unless the client says so, SPEC 3.2.
 constexpr std::uint64_t kTokensPlain = 8192;
 constexpr std::uint64_t kTokensThinking = 65536;
 constexpr std::uint64_t kTokensThinkingMax = 131072;
+
+/// Reads a body of shape Body, checks its shape and converts it.
+template <class Body, class Convert>
+Converted convert(std::string_view text, const ConversionOptions& options, Convert convert_body) {
+  ConversationRequest request;
+  const auto error = read_body<Body>(text, options.compat,
+                                     [&](const Body& body, const JsonTape& tape, Issues& issues) {
+                                       Conversion conversion{options, tape, issues, {}};
+                                       const bool right = convert_body(body, conversion);
+                                       request = std::move(conversion.request);
+                                       return right;
+                                     });
+  if (error) return *error;
+  return request;
+}
+
+std::uint64_t default_tokens(const ConversationRequest& request) {
+  if (request.version == ModelVersion::kChatml) return std::numeric_limits<std::uint32_t>::max();
+  if (!request.conversation.thinking) return kTokensPlain;
+  return request.conversation.effort == Effort::kMax ? kTokensThinkingMax : kTokensThinking;
+}
+
+const char* prompt_member(Protocol protocol) {
+  if (protocol == Protocol::kCompletions) return "prompt";
+  return protocol == Protocol::kResponses ? "input" : "messages";
+}
+
+RequestError too_long(const ConversationRequest& request, std::uint64_t prompt,
+                      std::uint64_t answer, std::uint64_t limit) {
+  RequestError error;
+  error.message = "This model's maximum context length is " + std::to_string(limit) +
+                  " tokens. However, you requested " + std::to_string(prompt + answer) +
+                  " tokens (" + std::to_string(prompt) + " in the messages, " +
+                  std::to_string(answer) +
+                  " in the completion). Please reduce the length of the messages or completion.";
+  if (request.parsing.compat == Compat::kDefault) {
+    error.param = prompt_member(request.answer.protocol);
+    error.code = "context_length_exceeded";
+  }
+  return error;
+}
+
+}  // namespace
 
 RequestError bad_json(const Error& error, Compat compat) {
   RequestError refused;
@@ -34,52 +74,6 @@ RequestError bad_json(const Error& error, Compat compat) {
   return refused;
 }
 
-/// Reads a body of shape Body, checks its shape and converts it.
-template <class Body, class Convert>
-Converted convert(std::string_view text, const ConversionOptions& options, Convert convert_body) {
-  JsonBuffer buffer(text);
-  JsonTape tape;
-  Field<Body> body;
-  ShapeReader reader(slot_of(body), tape, kListBytesFree + kListBytesPerByte * text.size());
-  if (const Status read = parse_json_events(buffer, reader); !read.ok()) {
-    return bad_json(read.error(), options.compat);
-  }
-  Issues issues(options.compat);
-  ShapeCheck check(issues);
-  if (!body.given()) {
-    issues.shape("the body must be an object", "");
-    return issues.take();
-  }
-  Conversion conversion{options, tape, issues, {}};
-  if (!check_shape(body.value, check) || !convert_body(body.value, conversion)) {
-    return issues.take();
-  }
-  return std::move(conversion.request);
-}
-
-std::uint64_t default_tokens(const ConversationRequest& request) {
-  if (request.version == ModelVersion::kChatml) return std::numeric_limits<std::uint32_t>::max();
-  if (!request.conversation.thinking) return kTokensPlain;
-  return request.conversation.effort == Effort::kMax ? kTokensThinkingMax : kTokensThinking;
-}
-
-RequestError too_long(const ConversationRequest& request, std::uint64_t prompt,
-                      std::uint64_t answer, std::uint64_t limit) {
-  RequestError error;
-  error.message = "This model's maximum context length is " + std::to_string(limit) +
-                  " tokens. However, you requested " + std::to_string(prompt + answer) +
-                  " tokens (" + std::to_string(prompt) + " in the messages, " +
-                  std::to_string(answer) +
-                  " in the completion). Please reduce the length of the messages or completion.";
-  if (request.parsing.compat == Compat::kDefault) {
-    error.param = request.answer.protocol == Protocol::kResponses ? "input" : "messages";
-    error.code = "context_length_exceeded";
-  }
-  return error;
-}
-
-}  // namespace
-
 Converted convert_request(Protocol protocol, std::string_view body,
                           const ConversionOptions& options) {
   switch (protocol) {
@@ -87,6 +81,8 @@ Converted convert_request(Protocol protocol, std::string_view body,
       return convert<ChatBody>(body, options, convert_chat);
     case Protocol::kResponses:
       return convert<ResponsesBody>(body, options, convert_responses);
+    case Protocol::kCompletions:
+      return convert<CompletionsBody>(body, options, convert_completions);
     case Protocol::kMessages:
       break;
   }

@@ -2,6 +2,7 @@
 //   POST /v1/chat/completions   Protocol::kChat        chat_*.cpp
 //   POST /v1/responses          Protocol::kResponses   responses_*.cpp
 //   POST /v1/messages           Protocol::kMessages    messages_*.cpp
+//   POST /v1/completions        Protocol::kCompletions completions_*.cpp
 //
 // Each protocol: *_shape.hpp says what a body looks like, *_shape.cpp what must be there,
 // *_convert.cpp what it means. json_shape.hpp reads JSON into the shapes in one pass.

@@ -116,6 +116,7 @@ class ResponsesConverter {
   bool refuse_what_is_not_done() {
     conversion_.request.sampling.clamp_tokens = !conversion_.options.reject_tokens_over_room;
     conversion_.request.user = body_.user.value;
+    if (body_.store.given()) conversion_.request.store = body_.store.value;
     const std::pair<std::string_view, const Field<JsonPart>*> refused[] = {
         {"previous_response_id", &body_.previous_response_id},
         {"conversation", &body_.conversation},
@@ -129,7 +130,7 @@ class ResponsesConverter {
       const JsonKind kind = conversion_.tape.kind(value);
       if (name == "background" && kind == JsonKind::kFalse) continue;
       if (name == "truncation" && conversion_.tape.text(value) == "disabled") continue;
-      return issues_.unsupported(std::string(name), "this server keeps no state");
+      return issues_.unsupported(std::string(name), "leave it out");
     }
     const auto& parallel = body_.parallel_tool_calls;
     conversion_.request.parsing.one_call =

@@ -195,8 +195,9 @@ bool check_shape(const ResponsesBody& body, ShapeCheck& check) {
     return false;
   }
   return check.optional(body.instructions, "instructions") && check.optional(body.user, "user") &&
-         check.optional(body.stream, "stream") && check_tools(body.tools, check) &&
-         check_choice(body, check) && check_text(body, check) &&
+         check.optional(body.stream, "stream") &&
+         (check.compat() || check.optional(body.store, "store")) &&
+         check_tools(body.tools, check) && check_choice(body, check) && check_text(body, check) &&
          check_reasoning_config(body, check) && check.optional(body.temperature, "temperature") &&
          check.optional(body.top_p, "top_p") &&
          check.whole(body.top_logprobs, "top_logprobs", kU8Max) &&

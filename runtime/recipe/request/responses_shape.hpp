@@ -147,6 +147,7 @@ struct ResponsesBody {
   Field<Number> top_logprobs;
   Field<Number> max_output_tokens;
   Field<std::string_view> user;
+  Field<bool> store;  ///< default mode
   // Refused by name in default mode.
   Field<JsonPart> previous_response_id;
   Field<JsonPart> conversation;
@@ -169,6 +170,7 @@ struct ResponsesBody {
                  member("top_logprobs", &ResponsesBody::top_logprobs),
                  member("max_output_tokens", &ResponsesBody::max_output_tokens),
                  member("user", &ResponsesBody::user),
+                 member("store", &ResponsesBody::store),
                  member("previous_response_id", &ResponsesBody::previous_response_id),
                  member("conversation", &ResponsesBody::conversation),
                  member("prompt", &ResponsesBody::prompt),

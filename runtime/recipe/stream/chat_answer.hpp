@@ -20,6 +20,10 @@
 
 namespace troupe::recipe {
 
+/// All that stands before a chunk's choices, and before those of a body.
+std::string chat_chunk_head(const Identity& identity, std::string_view fingerprint, bool strict);
+std::string chat_body_head(const Identity& identity, std::string_view fingerprint);
+
 class ChatStream final : public Answer {
  public:
   using Answer::Answer;
@@ -60,6 +64,7 @@ class ChatCompletion final : public Answer {
     std::string name;
     std::string arguments;
   };
+  void append_choice(std::string& out) const;
   void append_message(std::string& out) const;
   void append_choice_logprobs(std::string& out) const;
 

@@ -52,15 +52,19 @@ void ChatCompletion::finish(const Outcome& outcome) {
   usage_ = outcome.usage;
 }
 
-std::string ChatCompletion::body() const {
-  const Identity& identity = context().identity;
+std::string chat_body_head(const Identity& identity, std::string_view fingerprint) {
   JsonWriter json;
   json.open_object();
   json.key("id").text(identity.id).key("object").text("chat.completion");
   json.key("created").number(identity.created).key("model").text(identity.model);
-  if (strict() && !fingerprint_.empty()) json.key("system_fingerprint").text(fingerprint_);
-  std::string out = json.take();
-  out += ",\"choices\":[{\"index\":0,\"message\":";
+  if (!fingerprint.empty()) json.key("system_fingerprint").text(fingerprint);
+  return json.take() + ",\"choices\":[";
+}
+
+void ChatCompletion::append_choice(std::string& out) const {
+  out += "{\"index\":";
+  append_number(out, std::uint64_t{context().options.choice.value_or(0)});
+  out += ",\"message\":";
   append_message(out);
   append_choice_logprobs(out);
   out += ",\"finish_reason\":";
@@ -69,7 +73,19 @@ std::string ChatCompletion::body() const {
   } else {
     out += "null";
   }
-  out += "}]";
+  out += '}';
+}
+
+std::string ChatCompletion::body() const {
+  std::string out;
+  if (context().options.choice) {
+    append_choice(out);
+    return out;
+  }
+  JsonWriter json;
+  out = chat_body_head(context().identity, strict() ? fingerprint_ : std::string_view());
+  append_choice(out);
+  out += ']';
   if (end_) {
     out += ",\"usage\":";
     append_chat_usage(out, usage_, strict());

@@ -4,17 +4,17 @@
 
 namespace troupe::recipe {
 
-void ChatStream::start(const Start& start) {
-  const Identity& identity = context().identity;
+std::string chat_chunk_head(const Identity& identity, std::string_view fingerprint, bool strict) {
   JsonWriter json;
   json.open_object();
   json.key("id").text(identity.id).key("object").text("chat.completion.chunk");
   json.key("created").number(identity.created).key("model").text(identity.model);
-  if (!strict() || !start.fingerprint.empty()) {
-    json.key("system_fingerprint").text_or_null(start.fingerprint);
-  }
-  head_ = json.take() + ",\"choices\":[";
+  if (!strict || !fingerprint.empty()) json.key("system_fingerprint").text_or_null(fingerprint);
+  return json.take() + ",\"choices\":[";
+}
 
+void ChatStream::start(const Start& start) {
+  head_ = chat_chunk_head(context().identity, start.fingerprint, strict());
   open();
   out_ += "\"role\":\"assistant\",";
   if (strict()) {
@@ -30,7 +30,9 @@ void ChatStream::start(const Start& start) {
 
 void ChatStream::open() {
   out_ = head_;
-  out_ += "{\"index\":0,\"delta\":{";
+  out_ += "{\"index\":";
+  append_number(out_, std::uint64_t{context().options.choice.value_or(0)});
+  out_ += ",\"delta\":{";
 }
 
 /// Ends a chunk behind its delta and sends it.
@@ -117,7 +119,8 @@ void ChatStream::finish(const Outcome& outcome) {
   }
   out_ += '}';
   send({}, out_);
-  if (!strict() || !context().options.include_usage) return;
+  const AnswerOptions& options = context().options;
+  if (!strict() || !options.include_usage || options.choice) return;
   out_ = head_;
   out_ += "],\"usage\":";
   append_chat_usage(out_, outcome.usage, true);

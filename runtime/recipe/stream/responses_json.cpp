@@ -118,11 +118,17 @@ void ResponsesAnswer::prepare_members() {
   before_model_ += ",\"max_tool_calls\":null,\"model\":";
   append_json_string(before_model_, context().identity.model);
   before_model_ += ",\"moderation\":null,\"output\":[";
-  after_output_ =
-      R"(],"parallel_tool_calls":true,"presence_penalty":0.0,"previous_response_id":null,)"
-      R"("prompt_cache_key":null,"prompt_cache_retention":null)";
+  after_output_ = R"(],"parallel_tool_calls":true,"presence_penalty":0.0,"previous_response_id":)";
+  const std::string& previous = context().options.previous_response;
+  if (previous.empty()) {
+    after_output_ += "null";
+  } else {
+    append_json_string(after_output_, previous);
+  }
+  after_output_ += R"(,"prompt_cache_key":null,"prompt_cache_retention":null)";
   add(after_output_, 2, 2);
-  after_output_ += R"(,"safety_identifier":null,"service_tier":"default","store":false)";
+  after_output_ += R"(,"safety_identifier":null,"service_tier":"default","store":)";
+  after_output_ += context().options.stored ? "true" : "false";
   add(after_output_, 3, 8);
   after_output_ += R"(,"truncation":"disabled","usage":)";
   add(after_usage_, 9, 9);

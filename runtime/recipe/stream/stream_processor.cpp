@@ -5,6 +5,7 @@
 #include "runtime/base/assert.hpp"
 #include "runtime/recipe/stream/answer_json.hpp"
 #include "runtime/recipe/stream/chat_answer.hpp"
+#include "runtime/recipe/stream/completion_answer.hpp"
 #include "runtime/recipe/stream/messages_answer.hpp"
 #include "runtime/recipe/stream/responses_answer.hpp"
 
@@ -29,6 +30,9 @@ std::unique_ptr<Answer> make_answer(AnswerContext context, Delivery delivery) {
     case Protocol::kChat:
       if (events) return std::make_unique<ChatStream>(std::move(context));
       return std::make_unique<ChatCompletion>(std::move(context));
+    case Protocol::kCompletions:
+      if (events) return std::make_unique<CompletionStream>(std::move(context));
+      return std::make_unique<CompletionBody>(std::move(context));
     case Protocol::kMessages:
       if (events) return std::make_unique<MessagesStream>(std::move(context));
       return std::make_unique<MessagesCompletion>(std::move(context));
@@ -39,7 +43,8 @@ std::unique_ptr<Answer> make_answer(AnswerContext context, Delivery delivery) {
 }
 
 std::string_view done_data(Protocol protocol) {
-  return protocol == Protocol::kChat ? "[DONE]" : "";
+  const bool done = protocol == Protocol::kChat || protocol == Protocol::kCompletions;
+  return done ? "[DONE]" : "";
 }
 
 StreamProcessor::StreamProcessor(const ParsingOptions& parsing, const AnswerOptions& answer,
@@ -49,6 +54,7 @@ StreamProcessor::StreamProcessor(const ParsingOptions& parsing, const AnswerOpti
       thinking_(answer.thinking),
       one_call_(parsing.one_call && parsing.compat == Compat::kDefault),
       delivery_(delivery),
+      has_body_(delivery == Delivery::kBody || answer.protocol == Protocol::kResponses),
       random_(identity.seed),
       text_(std::move(tokenizer), parsing.compat),
       parser_(parsing, has_markup(text_.tokenizer()), *this),
@@ -95,7 +101,7 @@ void StreamProcessor::fail(const ApiError& error, EventSink& sink) {
 }
 
 std::string StreamProcessor::body() const {
-  TROUPE_ASSERT(delivery_ == Delivery::kBody, "a stream keeps no body");
+  TROUPE_ASSERT(has_body_, "a stream of this protocol keeps no body");
   return answer_->body();
 }
 

@@ -58,7 +58,9 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   void fail(const ApiError& error, EventSink& sink);
 
   bool finished() const { return state_ == State::kFinished; }
-  /// Requires: made for Delivery::kBody.
+  /// So far.
+  const Usage& usage() const { return usage_; }
+  /// Requires: made for Delivery::kBody, or of Responses.
   std::string body() const;
 
  private:
@@ -82,6 +84,7 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   bool one_call_;
   bool had_call_ = false;  // one_call: it is complete, all else is dropped
   Delivery delivery_;
+  bool has_body_;
   State state_ = State::kIdle;
   bool has_reasoning_ = false;
   Rng random_;  // of the tails of call ids

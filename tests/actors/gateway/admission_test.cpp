@@ -149,6 +149,50 @@ TEST(GatewayPlacement, RanksThatEndOrLeaveAreNotChosen) {
   expect_refused(gateway, gateway.chats(), "no rank");
 }
 
+TEST(GatewayPlacement, EachChoiceOfARequestCountsAsOne) {
+  GatewayDriver gateway(6);
+  gateway.ready();
+  const Turn admitted = gateway.chats();
+  const ActorRef request = admitted.all<effect::Spawn>().at(0).ref;
+  const RequestId id = born(admitted).id;
+  const Placed placed = gateway.places(request, "m", 3, id).only<Placed>(request);
+  ASSERT_EQ(placed.more_rows.size(), 2u);
+  EXPECT_NE(placed.more_rows[0], placed.more_rows[1]);
+  EXPECT_NE(placed.more_rows[0], id);
+  // One of four places at the rank is left, and three of six here.
+  const ActorRef other = gateway.request();
+  EXPECT_EQ(gateway.places(other, "m", 2).only<NotPlaced>(other).code, Code::kUnavailable);
+  EXPECT_EQ(gateway.placed(other), actor(51));
+  gateway.request();
+  gateway.request();
+  expect_refused(gateway, gateway.chats(), "6 requests are under way");
+  gateway.driver.hears_of_end(request);
+  EXPECT_TRUE(gateway.request());
+}
+
+TEST(GatewayPlacement, MoreChoicesThanAnyoneTakesAreTheClientsFault) {
+  GatewayDriver gateway(6);
+  const ActorRef request = gateway.ready().request();
+  EXPECT_EQ(gateway.places(request, "m", 5).only<NotPlaced>(request).code, Code::kInvalid);
+  EXPECT_EQ(gateway.places(request, "m", 7).only<NotPlaced>(request).code, Code::kInvalid);
+  EXPECT_EQ(gateway.placed(request), actor(51));
+}
+
+TEST(GatewayStore, RequestsAreToldOfTheStoreThatLives) {
+  GatewayDriver gateway(16);
+  gateway.ready();
+  EXPECT_FALSE(born(gateway.chats()).store);
+  const ActorRef store = actor(60);
+  EXPECT_TRUE(gateway.driver.hears(ResponsesStarted{store}, from(gateway.node)).watches(store));
+  EXPECT_EQ(born(gateway.chats()).store, store);
+  EXPECT_EQ(born(gateway.asks("GET", "/v1/responses/resp_1")).store, store);
+  EXPECT_EQ(born(gateway.asks("DELETE", "/v1/responses/resp_1")).store, store);
+  gateway.driver.hears_of_end(store);
+  EXPECT_FALSE(born(gateway.chats()).store);
+  EXPECT_EQ(gateway.answer(gateway.asks("POST", "/v1/responses/resp_1")).status, 405);
+  EXPECT_EQ(gateway.answer(gateway.asks("GET", "/v1/responses/resp_1/input_items")).status, 404);
+}
+
 TEST(GatewayClients, OneThatLeftBeforeItsAdoptionEndsItsRequest) {
   GatewayDriver gateway;
   const ActorRef first = gateway.ready().request();

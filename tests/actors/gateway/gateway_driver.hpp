@@ -38,8 +38,9 @@ class GatewayDriver {
     joined.context_max = 4096;
     return driver.hears(joined, from(node));
   }
-  Turn asks(const char* method, const char* path) {
+  Turn asks(const char* method, const char* path, const HeaderList& headers = {}) {
     HttpArrived arrived;
+    arrived.headers = headers;
     arrived.exchange = ++exchange;
     arrived.session = session;
     arrived.method = method;
@@ -54,8 +55,9 @@ class GatewayDriver {
     EXPECT_EQ(spawned.size(), 1u);
     return spawned.empty() ? ActorRef{} : spawned.front().ref;
   }
-  Turn places(const ActorRef& request, const char* model = "m") {
-    return driver.hears(PlaceRequest{RequestId(1), model}, from(request));
+  Turn places(const ActorRef& request, const char* model = "m", std::uint32_t rows = 1,
+              RequestId id = RequestId(1)) {
+    return driver.hears(PlaceRequest{id, model, rows}, from(request));
   }
   /// The rank that it was given; nobody if none.
   ActorRef placed(const ActorRef& request, const char* model = "m") {

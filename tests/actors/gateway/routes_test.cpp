@@ -54,6 +54,73 @@ TEST(GatewayRoutes, VersionAndModels) {
   EXPECT_EQ(models.find("script"), std::string::npos) << "patterns are no names";
 }
 
+TEST(GatewayRoutes, TheListOfModelsHasTheClientsShape) {
+  GatewayDriver gateway;
+  gateway.joins(51);
+  EXPECT_EQ(gateway.answer(gateway.asks("GET", "/v1/models")).body,
+            R"({"object":"list","data":[{"id":"m","object":"model","created":0,)"
+            R"("owned_by":"troupe","max_model_len":4096}]})");
+  const HeaderList anthropic{{"anthropic-version", "2023-06-01"}};
+  EXPECT_EQ(gateway.answer(gateway.asks("GET", "/v1/models", anthropic)).body,
+            R"({"data":[{"type":"model","id":"m","display_name":"m",)"
+            R"("created_at":"1970-01-01T00:00:00Z"}],)"
+            R"("has_more":false,"first_id":"m","last_id":"m"})");
+}
+
+TEST(GatewayRoutes, OneModelByItsNameHoweverItIsSpelled) {
+  GatewayDriver gateway;
+  gateway.joins(51, 4, "deepseek-ai/DeepSeek-V4");
+  gateway.joins(52, 4, "script/*");
+  for (const char* path : {"/v1/models/deepseek-ai%2FDeepSeek-V4",
+                           "/v1/models/deepseek-ai/DeepSeek-V4", "/v1/models/script%2fhello"}) {
+    const SessionRespond found = gateway.answer(gateway.asks("GET", path));
+    EXPECT_EQ(found.status, 200) << path;
+    EXPECT_EQ(found.body.rfind(R"({"id":")", 0), 0u) << found.body;
+  }
+  const HeaderList anthropic{{"anthropic-version", "2023-06-01"}};
+  const SessionRespond shaped =
+      gateway.answer(gateway.asks("GET", "/v1/models/script/a", anthropic));
+  EXPECT_EQ(shaped.body.rfind(R"({"type":"model","id":"script/a")", 0), 0u) << shaped.body;
+}
+
+TEST(GatewayRoutes, AModelThatIsNotServedIsNotFoundInTheClientsShape) {
+  GatewayDriver gateway;
+  gateway.joins(51);
+  const SessionRespond openai = gateway.answer(gateway.asks("GET", "/v1/models/nobody"));
+  EXPECT_EQ(openai.status, 404);
+  EXPECT_NE(openai.body.find("model_not_found"), std::string::npos) << openai.body;
+  const HeaderList anthropic{{"anthropic-version", "2023-06-01"}};
+  const SessionRespond other = gateway.answer(gateway.asks("GET", "/v1/models/nobody", anthropic));
+  EXPECT_EQ(other.status, 404);
+  EXPECT_NE(other.body.find("not_found_error"), std::string::npos) << other.body;
+  EXPECT_EQ(status(gateway, "GET", "/v1/models/%zz"), 400);
+  EXPECT_EQ(status(gateway, "GET", "/v1/models/m%2"), 400);
+}
+
+TEST(GatewayRoutes, LoadCountsTheRequestsUnderWay) {
+  GatewayDriver gateway;
+  gateway.ready().request();
+  gateway.request();
+  EXPECT_EQ(gateway.answer(gateway.asks("GET", "/load")).body, R"({"server_load":2})");
+}
+
+TEST(GatewayRoutes, WhatNeedsNoRankIsARequestLikeAnyOther) {
+  GatewayDriver gateway;
+  gateway.ready();
+  for (const char* path : {"/v1/messages/count_tokens", "/v1/chat/completions/render", "/tokenize",
+                           "/v1/tokenize", "/detokenize", "/v1/detokenize"}) {
+    EXPECT_EQ(gateway.asks("POST", path).all<effect::Spawn>().size(), 1u) << path;
+    EXPECT_EQ(status(gateway, "GET", path), 405) << path;
+  }
+}
+
+TEST(GatewayRoutes, UnknownPathsHaveTheErrorsOfTheirFamily) {
+  GatewayDriver gateway;
+  const SessionRespond unknown = gateway.answer(gateway.asks("POST", "/v1/messages/nothing"));
+  EXPECT_EQ(unknown.status, 404);
+  EXPECT_EQ(unknown.body.rfind(R"({"type":"error")", 0), 0u) << unknown.body;
+}
+
 TEST(GatewayRoutes, UnknownPathsAndWrongMethodsSayWhat) {
   GatewayDriver gateway;
   const SessionRespond unknown = gateway.answer(gateway.asks("GET", "/v2/nothing"));

@@ -47,7 +47,8 @@ struct Client {
       tokens += row.tokens.size();
       if (row.finish != Finish::kNone) finish = row.finish;
     }
-    if (acknowledges && batch.acknowledge) out.send(batch.rank, make_message<BatchTaken>(batch.step));
+    if (acknowledges && batch.acknowledge)
+      out.send(batch.rank, make_message<BatchTaken>(batch.step));
   }
   void on(const RowRejected& rejected, Context&, Effects&) { refused = rejected.message; }
   void on(const Undeliverable&, Context&, Effects&) {}

@@ -41,7 +41,8 @@ TEST(RecipeGolden, ChatsOfTheRealModelHaveEqualIds) {
     HttpArrived arrived;
     arrived.path = "/v1/chat/completions";
     arrived.body = chat_of(row["prompt"].GetString());
-    EXPECT_EQ(preparer.prepare(arrived, RequestId(1)).value().prompt, expected) << arrived.body;
+    EXPECT_EQ(preparer.prepare(arrived, RequestId(1), nullptr).value().prompt, expected)
+        << arrived.body;
   }
   EXPECT_EQ(chats, 5);
 }

@@ -33,7 +33,7 @@ Prepared prepare(const std::string& body, RequestId id = kId,
   arrived.path = path;
   arrived.body = body;
   arrived.unix_seconds = 1'700'000'000;
-  auto prepared = preparer().prepare(arrived, id);
+  auto prepared = preparer().prepare(arrived, id, nullptr);
   EXPECT_TRUE(prepared.ok());
   return prepared.ok() ? std::move(prepared).value() : Prepared{};
 }
@@ -46,11 +46,11 @@ std::string chat(const std::string& more = "", const std::string& text = "hi") {
 
 void expect_refused(const Prepared& prepared, int status,
                     const std::vector<std::string>& mentions) {
-  EXPECT_EQ(prepared.refusal_status, status) << prepared.refusal_body;
-  EXPECT_EQ(prepared.refusal_body.rfind(R"({"error":{)", 0), 0u) << prepared.refusal_body;
+  EXPECT_EQ(prepared.reply_status, status) << prepared.reply_body;
+  EXPECT_EQ(prepared.reply_body.rfind(R"({"error":{)", 0), 0u) << prepared.reply_body;
   for (const auto& part : mentions) {
-    EXPECT_NE(prepared.refusal_body.find(part), std::string::npos)
-        << part << " in " << prepared.refusal_body;
+    EXPECT_NE(prepared.reply_body.find(part), std::string::npos)
+        << part << " in " << prepared.reply_body;
   }
 }
 
@@ -73,14 +73,14 @@ TEST(PreparerRefusals, ATooLongConversationNamesBothNumbers) {
   const Prepared fits = prepare(chat());
   const std::size_t around = fits.prompt_length - 2;  // control tokens, role names, line ends
   const std::string text(99 - around, 'x');           // leaves one token for the answer
-  EXPECT_EQ(prepare(chat("", text)).refusal_status, 0);
+  EXPECT_EQ(prepare(chat("", text)).reply_status, 0);
   expect_refused(
       prepare(chat("", text + "x")), 400,
       {"context_length_exceeded", "length is 100 tokens", "101 tokens", "100 in the messages"});
 }
 
 TEST(PreparerRefusals, LogitBiasNamesTokensThatTheModelHas) {
-  EXPECT_EQ(prepare(chat(R"("logit_bias":{"258":5})")).refusal_status, 0);
+  EXPECT_EQ(prepare(chat(R"("logit_bias":{"258":5})")).reply_status, 0);
   expect_refused(prepare(chat(R"("logit_bias":{"259":5})")), 400, {"logit_bias", "259"});
 }
 
@@ -95,7 +95,7 @@ TEST(PreparerRefusals, ImagesThatNobodySees) {
   arrived.body =
       R"({"messages":[{"role":"user","content":[{"type":"text","text":"what is this?"},
       {"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]})";
-  const auto prepared = blind.prepare(arrived, kId);
+  const auto prepared = blind.prepare(arrived, kId, nullptr);
   ASSERT_TRUE(prepared.ok());
   expect_refused(*prepared, 400, {"\"messages[0]", "sees no images"});
 }
@@ -174,15 +174,14 @@ TEST(PreparerAnswers, TheFormatFollowsTheBody) {
 
 TEST(PreparerProtocols, EachHasItsFormOfRefusalAndOfId) {
   const Prepared refused = prepare("{", kId, "/v1/messages");
-  EXPECT_EQ(refused.refusal_status, 400);
+  EXPECT_EQ(refused.reply_status, 400);
   EXPECT_EQ(
-      refused.refusal_body.rfind(R"({"type":"error","error":{"type":"invalid_request_error")", 0),
-      0u)
-      << refused.refusal_body;
+      refused.reply_body.rfind(R"({"type":"error","error":{"type":"invalid_request_error")", 0), 0u)
+      << refused.reply_body;
   const auto first_event = [](const Prepared& prepared) {
     std::string out;
-    EXPECT_EQ(prepared.refusal_status, 0) << prepared.refusal_body;
-    if (prepared.refusal_status == 0) prepared.answer.format->open()->finish(Finish::kStop, 0, out);
+    EXPECT_EQ(prepared.reply_status, 0) << prepared.reply_body;
+    if (prepared.reply_status == 0) prepared.answer.format->open()->finish(Finish::kStop, 0, out);
     return out;
   };
   const std::string messages =

@@ -76,8 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(RequestRefusals, ABodyThatIsRefusedIsAnsweredWithItsOwnError) {
   RequestDriver request(State::kPreparing);
   Done<Prepared> done;
-  done.output.refusal_status = 422;
-  done.output.refusal_body = R"({"error":{}})";
+  done.output.reply_status = 422;
+  done.output.reply_body = R"({"error":{}})";
   const Turn end = request.driver.hears(done);
   EXPECT_EQ(request.release(end), (Release{.status = 422, .stops = true}));
   EXPECT_EQ(end.only<SessionRespond>(request.session).body, R"({"error":{}})");

@@ -1,6 +1,8 @@
 // A request core in any of its states, with everyone around it played by the test.
 #pragma once
 
+#include <vector>
+
 #include "actors/request/request_core.hpp"
 #include "tests/actors/core_driver.hpp"
 
@@ -8,9 +10,20 @@ namespace troupe {
 
 /// Prepares every body to the same prompt of three tokens.
 struct FixedPreparer final : RequestPreparer {
-  Result<Prepared> prepare(const HttpArrived& arrived, RequestId) const override {
+  Result<Prepared> prepare(const HttpArrived& arrived, RequestId,
+                           const ResponseChain* earlier) const override {
+    if (arrived.body == "goes on" && earlier == nullptr) {
+      Prepared first;
+      first.previous = "resp_1";
+      return first;
+    }
     if (arrived.body == "too much") return Error{Code::kTooLarge, "the body is too large"};
     Prepared prepared;
+    if (arrived.body == "two prompts, three choices") {
+      prepared.more_prompts = {{{TokenId(7), TokenId(8)}, 5}};
+      prepared.choices = 3;
+    }
+    prepared.min_tokens = 4;
     prepared.model = "m";
     prepared.prompt = {TokenId(1), TokenId(2), TokenId(3)};
     prepared.prompt_length = 3;
@@ -48,23 +61,29 @@ class RequestDriver {
   const ActorRef streams = actor(3);
   const ActorRef session = actor(4);
   const ActorRef rank = actor(5);
+  const ActorRef store = actor(6);
   const RequestId id{42};
   static constexpr TimerTag kDeadline{1, 0};
 
-  explicit RequestDriver(State state, const char* body = "{}") : driver(args(body), actor(1)) {
+  explicit RequestDriver(State state, const char* body = "{}", const char* method = "POST",
+                         const char* path = "/v1/responses", bool with_store = true)
+      : driver(args(body, method, path, with_store), actor(1)) {
     started = driver.starts(from(gateway));
     if (state != kPreparing) prepares();
     if (state == kRunning) is_placed();
   }
 
   /// Runs the compute job that the core asked for and gives it the result.
-  Turn prepares() {
-    const auto jobs = started.all<effect::Compute>();
+  Turn prepares() { return prepares(started); }
+  Turn prepares(const Turn& turn) {
+    const auto jobs = turn.all<effect::Compute>();
     EXPECT_EQ(jobs.size(), 1u);
     const Message result = jobs.at(0).job->run(jobs.at(0).op);
     return driver.hears(*result.as<Done<Prepared>>());
   }
-  Turn is_placed() { return driver.hears(Placed{id, rank}, from(gateway)); }
+  Turn is_placed(std::vector<RequestId> more_rows = {}) {
+    return driver.hears(Placed{id, rank, std::move(more_rows)}, from(gateway));
+  }
   Turn row_closes(CloseReason reason) { return driver.hears(RowClosed{id, reason, 5}); }
 
   Release release(const Turn& turn) const {
@@ -83,8 +102,12 @@ class RequestDriver {
   Turn started{Effects()};
 
  private:
-  RequestCore::Args args(const char* body) const {
+  RequestCore::Args args(const char* body, const char* method, const char* path,
+                         bool with_store) const {
     HttpArrived arrived;
+    arrived.method = method;
+    arrived.path = path;
+    arrived.unix_seconds = 1'000'000;
     arrived.exchange = 6;
     arrived.session = session;
     arrived.body = body;
@@ -93,6 +116,7 @@ class RequestDriver {
     args.id = id;
     args.arrived = Shared<HttpArrived>::make(std::move(arrived));
     args.streams = streams;
+    if (with_store) args.store = store;
     args.timeout = seconds(60);
     args.preparer = std::make_shared<const FixedPreparer>();
     return args;

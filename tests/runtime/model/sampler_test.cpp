@@ -182,6 +182,7 @@ TEST(Sampling, parameters_out_of_range_are_named) {
   EXPECT_EQ(message({.logprobs = 21}), "logprobs must be in [-1, 20]");
   EXPECT_EQ(message({.bias = {{TokenId(10), 0.0f}}}),
             "logit_bias names token 10, but the vocabulary has 10");
+  EXPECT_EQ(message({.bias = {{TokenId(1), -std::numeric_limits<float>::infinity()}}}), "ok");
   EXPECT_EQ(message({.bias = {{TokenId(1), 101.0f}}}), "logit_bias must be in [-100, 100]");
 }
 

@@ -155,7 +155,7 @@ TEST(ChatRequest, numbers_out_of_range_are_named) {
       {"\"top_k\":-2", "top_k"},
       {"\"n\":0", "n"},
       {"\"n\":1000000", "n"},
-      {"\"n\":2", "n"},
+      {"\"n\":129", "n"},
       {"\"top_logprobs\":2", "top_logprobs"},
       {"\"top_logprobs\":21,\"logprobs\":true", "top_logprobs"},
       {"\"seed\":18446744073709551615", "seed"},

@@ -1,0 +1,51 @@
+// Which path asks for what; the health paths have a list of their own (health.hpp).
+//
+//   POST  an Operation: a request actor, whose preparation runs on the Compute pool
+//   GET   a Page: the gateway answers at once, from what it knows
+//
+// The spellings are those that clients and load balancers already use (shared serving/DEFAULTS.md
+// section 1). Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "actors/gateway/session_messages.hpp"
+#include "runtime/recipe/conversation/conversation_request.hpp"
+
+namespace troupe {
+
+enum class Operation : std::uint8_t {
+  kChat,
+  kCompletions,
+  kResponses,
+  kMessages,
+  kCountTokens,  ///< Messages: how many tokens a prompt has
+  kRender,       ///< Chat: the prompt itself
+  kTokenize,
+  kDetokenize,
+};
+
+enum class Page : std::uint8_t {
+  kModels,
+  kModel,  ///< one of them: model_of() says which
+  kVersion,
+  kLoad,
+};
+
+std::optional<Operation> operation_of(std::string_view path);
+std::optional<Page> page_of(std::string_view path);
+
+/// The name in /v1/models/NAME, with %2F and the like decoded. Nothing if an escape is broken.
+std::optional<std::string> model_of(std::string_view path);
+
+/// The id in /v1/responses/ID, which GET shows and DELETE forgets; a request actor asks the store.
+std::optional<std::string> response_of(std::string_view path);
+
+/// Whose errors a path has; paths of no protocol speak as Chat Completions does.
+recipe::Protocol protocol_of(std::string_view path);
+/// The same of a request: /v1/models is Anthropic's too, whose clients send `anthropic-version`.
+recipe::Protocol protocol_of(const HttpArrived& arrived);
+
+}  // namespace troupe
