@@ -14,11 +14,11 @@ void BucketPolicy::arrived(PrefillJob& job, Handouts& out) {
   waiting_quota_[bucket] += static_cast<double>(job.quota.value);
   queues_[bucket].emplace(job.order, job.request);
   ++waiting_;
-  const std::uint32_t lane = lanes_[bucket];
-  const auto own = pool_.idlest(lane, job.request.value);
-  if (own && pool_.least_load(*own) < options_.ask) return has_room(*own, out);
-  // Engines of this lane have their fill; those of others help if they have nothing to do.
-  if (const auto other = helper(job)) has_room(*other, out);
+  const auto own = pool_.idlest(lanes_[bucket], job.request.value);
+  const bool idle = own && pool_.least_load(*own) == Duration();
+  const auto other = idle ? std::nullopt : helper(job);
+  if (other) return has_room(*other, out);
+  if (own) has_room(*own, out);
 }
 
 void BucketPolicy::withdrawn(const PrefillJob& job) {
@@ -88,10 +88,14 @@ void BucketPolicy::hand(PrefillJob& job, EngineId engine, Handouts& out) {
   out.push_back(job.request);
 }
 
+Duration BucketPolicy::level_of(EngineId engine) const {
+  return std::max(options_.least, std::min(options_.most, pool_.most_load(engine)));
+}
+
 void BucketPolicy::has_room(EngineId engine, Handouts& out) {
+  if (waiting_ == 0) return;
   const std::uint32_t lane = pool_.group_of(engine);
-  if (waiting_ == 0 || pool_.least_load(engine) >= options_.ask) return;
-  while (pool_.least_load(engine) < options_.fill) {
+  while (pool_.least_load(engine) < level_of(engine)) {
     PrefillJob* next = head(lane);
     if (next == nullptr) break;
     hand(*next, engine, out);

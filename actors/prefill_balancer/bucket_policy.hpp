@@ -1,14 +1,16 @@
 // The seed's prefill policy: length buckets, and engines that pull (layers a and b; c is in
 // PrefillPool, d in ChunkQueue).
 //
-// A request waits in the queue of its bucket. An engine asks for more when its idlest rank has less
-// than `ask` of quota left, and then gets requests, first come first served, until that rank has
-// `fill`: late enough that no engine sits on work that another could do, early enough that it never
-// runs dry. Any engine can fetch any prefix from the shared store, so that nothing else matters.
+// A request waits in the queue of its bucket. An engine takes requests from it, first come first
+// served, while its idlest rank has less quota left than its fullest, within bounds: ranks of an
+// engine wait for each other, so that each should have as much to do as the fullest will have
+// anyway (`most`: the step that runs and the next), and no more: what waits can still go to another
+// engine. `least` keeps a rank from running dry between two steps.
 //
-// An engine whose bucket has nothing waiting helps others as soon as one of its ranks is idle: the
-// nearest bucket with work, on equal distance the longer one. The only engine of a bucket that had
-// demand lately does not take longer prompts: short ones would wait for it (what-if W14).
+// An idle engine (a rank without anything) serves other buckets too: the nearest one with work, on
+// equal distance the longer one. Any engine can fetch any prefix from the shared store, so that
+// nothing else matters. The only engine of a bucket that had demand lately does not take longer
+// prompts: short ones would wait for it (what-if W14).
 //
 // Invariants
 // 1. Each waiting job is in exactly the queue of its bucket, in the order of arrival (also when it
@@ -28,8 +30,8 @@
 namespace troupe {
 
 struct BucketOptions {
-  Duration ask = milliseconds(220);   ///< 1.1 step budgets (ALGOS 4.1: a budget x (1 + slack))
-  Duration fill = milliseconds(400);  ///< 2 step budgets
+  Duration least = milliseconds(40);  ///< quota that a rank may always have in hand
+  Duration most = milliseconds(400);  ///< 2 step budgets (ALGOS 4.1)
   std::uint32_t moves_a_round = 1;
   double newest = 0.3;  ///< weight of the last round in the smoothed demand
   bool guard = true;    ///< a bucket's only engine takes nothing longer
@@ -59,6 +61,8 @@ class BucketPolicy final : public PrefillPolicy {
   void merge_lanes(EngineId leaving = kNoEngine);
   PrefillJob* head(std::uint32_t lane);
   void hand(PrefillJob& job, EngineId engine, Handouts& out);
+  /// Up to where its idlest rank is filled.
+  Duration level_of(EngineId engine) const;
   bool may_help(EngineId engine, std::uint32_t lane) const;
   PrefillJob* head_to_help(EngineId engine);
   std::optional<EngineId> helper(const PrefillJob& job) const;

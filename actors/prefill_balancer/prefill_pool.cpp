@@ -125,7 +125,9 @@ void PrefillPool::set_load(EngineId id, std::uint32_t rank, Duration change) {
   auto node = order.extract(key_of(id));
   engine.loads[rank] += change;
   TROUPE_ASSERT(engine.loads[rank] >= Duration(), "a load is a sum of what was added");
-  engine.least = *std::min_element(engine.loads.begin(), engine.loads.end());
+  const auto [least, most] = std::minmax_element(engine.loads.begin(), engine.loads.end());
+  engine.least = *least;
+  engine.most = *most;
   engine.sum += change;
   total_ += change;
   node.value() = key_of(id);

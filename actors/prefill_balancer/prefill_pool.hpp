@@ -88,6 +88,8 @@ class PrefillPool {
   std::optional<EngineId> idlest(std::uint32_t group, std::uint64_t hash) const;
   /// Of its idlest rank.
   Duration least_load(EngineId engine) const { return engines_[engine.value].least; }
+  /// Of its fullest rank.
+  Duration most_load(EngineId engine) const { return engines_[engine.value].most; }
   Duration rank_load(EngineId engine, std::uint32_t rank) const {
     return engines_[engine.value].loads[rank];
   }
@@ -108,6 +110,7 @@ class PrefillPool {
   struct Engine {
     std::vector<Duration> loads;  ///< of its ranks; empty: not there
     Duration least;
+    Duration most;
     Duration sum;
     std::uint32_t group = 0;
     std::vector<RequestId> jobs;
