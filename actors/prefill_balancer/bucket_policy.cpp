@@ -30,6 +30,7 @@ void BucketPolicy::withdrawn(const PrefillJob& job) {
 
 void BucketPolicy::joined(EngineId engine, Handouts& out) {
   ++engines_[0];
+  ranks_[0] += pool_.ranks_of(engine);
   merge_lanes();
   // Where most is missing; as long as nobody asked for anything, evenly.
   auto lanes = state_of_lanes();
@@ -52,11 +53,15 @@ void BucketPolicy::joined(EngineId engine, Handouts& out) {
 void BucketPolicy::left(EngineId engine) {
   merge_lanes(engine);
   --engines_[pool_.group_of(engine)];
+  ranks_[pool_.group_of(engine)] -= pool_.ranks_of(engine);
 }
 
 void BucketPolicy::set_lane(EngineId engine, std::uint32_t lane) {
+  const std::uint32_t ranks = pool_.ranks_of(engine);
   --engines_[pool_.group_of(engine)];
+  ranks_[pool_.group_of(engine)] -= ranks;
   ++engines_[lane];
+  ranks_[lane] += ranks;
   pool_.set_group(engine, lane);
 }
 
@@ -88,14 +93,19 @@ void BucketPolicy::hand(PrefillJob& job, EngineId engine, Handouts& out) {
   out.push_back(job.request);
 }
 
-Duration BucketPolicy::level_of(EngineId engine) const {
-  return std::max(options_.least, std::min(options_.most, pool_.most_load(engine)));
+Duration BucketPolicy::level_of(EngineId engine, std::uint32_t lane) const {
+  double waiting = 0;
+  for (std::uint32_t bucket = 0; bucket < kLengthBuckets; ++bucket) {
+    if (lanes_[bucket] == lane) waiting += waiting_quota_[bucket];
+  }
+  const Duration share(static_cast<std::int64_t>(waiting / ranks_[lane]));
+  return std::clamp(std::max(share, pool_.most_load(engine)), options_.least, options_.most);
 }
 
 void BucketPolicy::has_room(EngineId engine, Handouts& out) {
   if (waiting_ == 0) return;
   const std::uint32_t lane = pool_.group_of(engine);
-  while (pool_.least_load(engine) < level_of(engine)) {
+  while (pool_.least_load(engine) < level_of(engine, lane)) {
     PrefillJob* next = head(lane);
     if (next == nullptr) break;
     hand(*next, engine, out);
@@ -109,7 +119,10 @@ void BucketPolicy::has_room(EngineId engine, Handouts& out) {
 
 bool BucketPolicy::may_help(EngineId engine, std::uint32_t lane) const {
   const std::uint32_t own = pool_.group_of(engine);
-  if (!options_.guard || lane < own || engines_[own] > 1) return true;
+  if (lane < own) return true;
+  // A long prompt makes all ranks of the engine step as long as they may.
+  if (pool_.most_load(engine) > Duration()) return false;
+  if (!options_.guard || engines_[own] > 1) return true;
   for (std::uint32_t bucket = 0; bucket < kLengthBuckets; ++bucket) {
     if (lanes_[bucket] == own && (demand_[bucket] > 0 || asked_[bucket] > 0)) return false;
   }

