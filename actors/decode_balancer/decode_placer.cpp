@@ -77,7 +77,7 @@ bool DecodePlacer::start(RequestId request, std::uint32_t generation) {
   Ticket* ticket = tickets_.find(request.value);
   if (ticket == nullptr || ticket->generation != generation) return false;
   if (ticket->state == State::kWaiting) return false;
-  clear_deadline(request, *ticket);
+  if (ticket->state == State::kHeld) ++started_;
   ticket->state = State::kStarted;
   return true;
 }
@@ -90,7 +90,7 @@ void DecodePlacer::release(RequestId request) {
   } else {
     leave_gpu(request, *ticket);
   }
-  clear_deadline(request, *ticket);
+  if (ticket->state == State::kStarted) --started_;
   tickets_.erase(request.value);
 }
 
@@ -104,13 +104,21 @@ void DecodePlacer::leave_gpu(RequestId request, Ticket& ticket) {
 }
 
 void DecodePlacer::set_deadline(RequestId request, Ticket& ticket, Time at) {
-  clear_deadline(request, ticket);
   ticket.deadline = at;
-  deadlines_.emplace(at, request);
+  deadlines_.push(at, request, tickets_.size() - started_,
+                  [&](const auto& entry) { return holds(entry); });
 }
 
-void DecodePlacer::clear_deadline(RequestId request, Ticket& ticket) {
-  if (ticket.state != State::kStarted) deadlines_.erase({ticket.deadline, request});
+bool DecodePlacer::holds(const DeadlineHeap::Entry& deadline) const {
+  const Ticket* ticket = tickets_.find(deadline.second.value);
+  return ticket != nullptr && ticket->state != State::kStarted &&
+         ticket->deadline == deadline.first;
+}
+
+std::optional<Time> DecodePlacer::next_deadline() {
+  const auto first = deadlines_.first([&](const auto& entry) { return holds(entry); });
+  if (!first) return std::nullopt;
+  return first->first;
 }
 
 std::uint64_t DecodePlacer::level_of_round(std::size_t& run) const {
@@ -176,8 +184,9 @@ void DecodePlacer::bypass(const Ticket& head, Queue::iterator from, std::uint64_
 
 std::vector<DecodePlacer::Ended> DecodePlacer::expire(Time now) {
   std::vector<Ended> ended;
-  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-    const RequestId request = deadlines_.begin()->second;
+  while (const auto next = next_deadline()) {
+    if (*next > now) break;
+    const RequestId request = deadlines_.first([](const auto&) { return true; })->second;
     ended.push_back({request, tickets_.find(request.value)->state == State::kWaiting});
     release(request);
   }

@@ -1,6 +1,7 @@
 #include "actors/decode_balancer/decode_pool.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/assert.hpp"
 #include "runtime/base/rng.hpp"
@@ -9,6 +10,11 @@ namespace troupe {
 
 namespace {
 constexpr std::uint32_t kBlockTokens = 128;
+/// Bits of a key by tokens that hold rows.
+constexpr std::uint32_t kRowBits = 20;
+/// Bounds of what is believed of a GPU: keys and sums stay in their numbers.
+constexpr std::uint32_t kRowsMost = (1u << kRowBits) - 1;
+constexpr std::uint64_t kTokensMost = std::uint64_t{1} << 40;
 }  // namespace
 
 std::uint32_t DecodeGpu::blocks_free() const {
@@ -26,7 +32,7 @@ GpuId DecodePool::add(std::uint32_t blocks, std::uint32_t rows_most) {
   change(gpu, [&](DecodeGpu& one) {
     one = DecodeGpu();
     one.blocks = blocks;
-    one.rows_most = rows_most;
+    one.rows_most = std::min(rows_most, kRowsMost);
     one.there = true;
   });
   return gpu;
@@ -63,6 +69,8 @@ void DecodePool::release(GpuId gpu, const DecodeNeed& need) {
 }
 
 void DecodePool::report(GpuId gpu, std::uint32_t rows, std::uint64_t tokens, Time now) {
+  rows = std::min(rows, kRowsMost);
+  tokens = std::min(tokens, kTokensMost);
   change(gpu, [&](DecodeGpu& one) {
     one.rows_elsewhere = rows > one.rows ? rows - one.rows : 0;
     one.tokens_elsewhere = tokens > one.tokens ? tokens - one.tokens : 0;
@@ -100,31 +108,32 @@ void DecodePool::leave(GpuId gpu) {
   tokens_ -= one.all_tokens();
   blocks_free_ -= one.blocks_free();
   if (!one.open()) return;
-  // Their nodes are kept, so that a change of load allocates nothing.
-  spare_.push_back(by_rows_.extract({one.all_rows(), one.all_tokens(), gpu.value}));
-  spare_.push_back(by_tokens_.extract({one.all_tokens(), one.all_rows(), gpu.value}));
+  // The node is kept, so that a change of load allocates nothing.
+  spare_.push_back(by_rows_.extract(key_of(one, gpu)));
+}
+
+DecodePool::Key DecodePool::key_of(const DecodeGpu& one, GpuId gpu) {
+  return {one.all_rows(), one.all_tokens(), gpu.value};
 }
 
 void DecodePool::enter(GpuId gpu) {
   const DecodeGpu& one = gpus_[gpu.value];
-  largest_free_.set(gpu.value, one.open() ? one.blocks_free() : 0);
+  const bool open = one.open();
+  largest_free_.set(gpu.value, open ? one.blocks_free() : 0);
+  by_tokens_.set(gpu.value, open ? one.all_tokens() << kRowBits | one.all_rows()
+                                 : WinnerTree<std::uint64_t, false>::kWorst);
   if (!one.there || one.draining) return;
   ++size_;
   tokens_ += one.all_tokens();
   blocks_free_ += one.blocks_free();
-  if (!one.open()) return;
-  for (Order* order : {&by_rows_, &by_tokens_}) {
-    const bool rows_first = order == &by_rows_;
-    const Key key{rows_first ? one.all_rows() : one.all_tokens(),
-                  rows_first ? one.all_tokens() : one.all_rows(), gpu.value};
-    if (spare_.empty()) {
-      order->insert(key);
-    } else {
-      spare_.back().value() = key;
-      order->insert(std::move(spare_.back()));
-      spare_.pop_back();
-    }
+  if (!open) return;
+  if (spare_.empty()) {
+    by_rows_.insert(key_of(one, gpu));
+    return;
   }
+  spare_.back().value() = key_of(one, gpu);
+  by_rows_.insert(std::move(spare_.back()));
+  spare_.pop_back();
 }
 
 bool DecodePool::fits(GpuId gpu, const DecodeNeed& need) const {
@@ -132,46 +141,54 @@ bool DecodePool::fits(GpuId gpu, const DecodeNeed& need) const {
   return one.open() && one.blocks_free() >= need.blocks;
 }
 
-GpuId DecodePool::of_equals(const Order& order, Order::const_iterator found,
-                            const DecodeNeed& need) const {
+GpuId DecodePool::of_equals(const Key& found, const DecodeNeed& need) const {
   const auto start = static_cast<std::uint32_t>(splitmix64(need.hash) % gpus_.size());
-  const auto other = order.lower_bound({found->major, found->minor, start});
-  const bool equal =
-      other != order.end() && other->major == found->major && other->minor == found->minor;
-  return GpuId(equal && fits(GpuId(other->gpu), need) ? other->gpu : found->gpu);
+  const auto other = by_rows_.lower_bound({found.rows, found.tokens, start});
+  const bool equal = other != by_rows_.end() && other->rows == found.rows &&
+                     other->tokens == found.tokens && fits(GpuId(other->gpu), need);
+  return GpuId(equal ? other->gpu : found.gpu);
 }
 
 std::optional<GpuId> DecodePool::fewest_rows(const DecodeNeed& need,
                                              std::uint64_t tokens_most) const {
   if (need.blocks > largest_free()) return std::nullopt;
   for (auto at = by_rows_.begin(); at != by_rows_.end();) {
-    const std::uint64_t rows = at->major;
-    for (; at != by_rows_.end() && at->major == rows && at->minor <= tokens_most; ++at) {
-      if (fits(GpuId(at->gpu), need)) return of_equals(by_rows_, at, need);
+    const std::uint64_t rows = at->rows;
+    for (; at != by_rows_.end() && at->rows == rows && at->tokens <= tokens_most; ++at) {
+      if (fits(GpuId(at->gpu), need)) return of_equals(*at, need);
     }
-    if (at != by_rows_.end() && at->major == rows) at = by_rows_.lower_bound({rows + 1, 0, 0});
+    if (at != by_rows_.end() && at->rows == rows) at = by_rows_.lower_bound({rows + 1, 0, 0});
   }
   return std::nullopt;
 }
 
 std::optional<GpuId> DecodePool::fewest_tokens(const DecodeNeed& need) const {
-  if (need.blocks > largest_free()) return std::nullopt;
-  for (auto at = by_tokens_.begin(); at != by_tokens_.end(); ++at) {
-    if (fits(GpuId(at->gpu), need)) return of_equals(by_tokens_, at, need);
+  if (by_rows_.empty() || need.blocks > largest_free()) return std::nullopt;
+  GpuId best(by_tokens_.holder());
+  if (!fits(best, need)) {
+    // Only where memory is unequal does the GPU of the fewest tokens not have the most room.
+    const auto load = [&](GpuId gpu) {
+      return std::pair(at(gpu).all_tokens(), at(gpu).all_rows());
+    };
+    for (const Key& key : by_rows_) {
+      const GpuId gpu(key.gpu);
+      if (fits(gpu, need) && (!fits(best, need) || load(gpu) < load(best))) best = gpu;
+    }
+    if (!fits(best, need)) return std::nullopt;
   }
-  return std::nullopt;
+  return of_equals(key_of(at(best), best), need);
 }
 
 std::optional<GpuId> DecodePool::most_tokens_of_few_rows(const DecodeNeed& need) const {
   if (by_rows_.empty() || need.blocks > largest_free()) return std::nullopt;
-  const std::uint64_t fewest = by_rows_.begin()->major;
+  const std::uint64_t fewest = by_rows_.begin()->rows;
   std::optional<GpuId> most;
   for (const std::uint64_t rows : {fewest, fewest + 1}) {
     for (auto at = by_rows_.lower_bound({rows + 1, 0, 0}); at != by_rows_.begin();) {
       --at;
-      if (at->major != rows) break;
+      if (at->rows != rows) break;
       if (!fits(GpuId(at->gpu), need)) continue;
-      if (!most || at->minor > this->at(*most).all_tokens()) most = GpuId(at->gpu);
+      if (!most || at->tokens > this->at(*most).all_tokens()) most = GpuId(at->gpu);
       break;
     }
   }

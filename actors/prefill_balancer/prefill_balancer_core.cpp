@@ -66,6 +66,7 @@ void PrefillBalancerCore::end_engine(const ActorRef& ref, const char* why, Conte
     out.unwatch(rank);
   }
   out.cancel_timer({kSilenceTimer, engine.id.value});
+  set_silent(ref, false, out);
   out.warn("prefill_engine_ended", to_string(ref) + ": " + why);
   const std::vector<RequestId> jobs = pool_->jobs_of(engine.id);
   for (const RequestId request : jobs) pool_->take_back(*pool_->find(request));
@@ -192,8 +193,8 @@ void PrefillBalancerCore::on(const PrefillCurveLearned& learned, Context&, Effec
 void PrefillBalancerCore::on(const PrefixBlocksChanged& changed, Context&, Effects& out) {
   const auto engine = engines_.find(changed.engine);
   if (engine == engines_.end()) return;
-  if (!engine->second.reported) out.gauge("troupe_prefix_reports_missing", 0);
   engine->second.reported = true;
+  set_silent(changed.engine, false, out);
   if (push_ != nullptr) push_->reported(engine->second.id, changed.stored, changed.evicted);
 }
 
@@ -209,16 +210,22 @@ void PrefillBalancerCore::on(const TimerFired& fired, Context& context, Effects&
       armed_.reset();
       return run_deadlines(context, out);
     case kSilenceTimer: {
-      const auto& engine = engines_.at(engine_of_[fired.tag.key]);
-      if (engine.reported) return;
-      out.gauge("troupe_prefix_reports_missing", 1);
+      const ActorRef& engine = engine_of_[fired.tag.key];
+      if (engines_.at(engine).reported) return;
+      set_silent(engine, true, out);
       return out.warn("prefix_reports_missing",
-                      to_string(engine_of_[fired.tag.key]) +
+                      to_string(engine) +
                           " announced reports of its prefix cache and sent none; it is guessed");
     }
     default:
       TROUPE_ASSERT(false, "a timer of our own kinds");
   }
+}
+
+void PrefillBalancerCore::set_silent(const ActorRef& engine, bool silent, Effects& out) {
+  const bool changed = silent ? silent_.insert(engine).second : silent_.erase(engine) > 0;
+  if (!changed) return;
+  out.gauge("troupe_prefix_reports_missing", static_cast<double>(silent_.size()));
 }
 
 void PrefillBalancerCore::on(const Down& down, Context& context, Effects& out) {

@@ -82,6 +82,7 @@ class PrefillBalancerCore {
   void assign(const Handouts& handouts, Effects& out);
   void run_deadlines(Context& context, Effects& out);
   void watch_deadlines(Effects& out);
+  void set_silent(const ActorRef& engine, bool silent, Effects& out);
 
   Args args_;
   std::unique_ptr<PrefillPool> pool_;  ///< at one address, which the policy keeps
@@ -91,6 +92,7 @@ class PrefillBalancerCore {
   std::map<ActorRef, Engine> engines_;
   std::map<ActorRef, ActorRef> ranks_;  ///< rank → engine
   std::vector<ActorRef> engine_of_;     ///< by EngineId
+  std::set<ActorRef> silent_;           ///< engines that announced reports and sent none
   FlatMap<Time> until_;                 ///< by request: when it is given up if it still waits
   std::set<std::pair<Time, RequestId>> deadlines_;  ///< of those that wait
   std::optional<Time> armed_;                       ///< the deadline timer

@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "runtime/base/rng.hpp"
+
 namespace troupe {
 namespace {
 
