@@ -28,6 +28,8 @@ class FlatMap {
     }
   }
 
+  const Value* find(std::uint64_t key) const { return const_cast<FlatMap*>(this)->find(key); }
+
   /// Requires: key != 0 and not present.
   Value& insert(std::uint64_t key, Value value) {
     TROUPE_ASSERT(key != 0, "key 0 marks an empty cell");

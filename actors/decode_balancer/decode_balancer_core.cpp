@@ -1,0 +1,221 @@
+#include "actors/decode_balancer/decode_balancer_core.hpp"
+
+namespace troupe {
+
+namespace {
+enum TimerKind : std::uint32_t { kRound, kDeadline, kAge };
+constexpr TimerTag tag_of(TimerKind kind) {
+  return {static_cast<std::uint32_t>(kind), 0};
+}
+}  // namespace
+
+void DecodeBalancerCore::on(const Started&, Context&, Effects& out) {
+  out.info("decode_balancer_started", "policy " + std::string(to_string(args_.rule)));
+}
+
+void DecodeBalancerCore::on(const DecodeInstanceJoined& joined, Context& context, Effects& out) {
+  if (instances_.contains(joined.instance)) return;
+  for (const auto& card : joined.ranks) {
+    if (!ranks_.contains(card.rank) && card.blocks > 0 && card.rows_most > 0) continue;
+    return out.warn("decode_instance_refused",
+                    to_string(joined.instance) + ": rank " + to_string(card.rank) +
+                        " is of another instance, or has no blocks or no rows");
+  }
+  Instance instance;
+  for (const auto& card : joined.ranks) {
+    const GpuId gpu = placer_.add_gpu(card.blocks, card.rows_most);
+    instance.ranks.push_back(card.rank);
+    instance.gpus.push_back(gpu);
+    ranks_[card.rank] = {joined.instance, gpu};
+    if (rank_of_.size() <= gpu.value) rank_of_.resize(gpu.value + 1);
+    rank_of_[gpu.value] = card.rank;
+    out.watch(card.rank);
+  }
+  instances_.emplace(joined.instance, std::move(instance));
+  out.info("decode_instance_joined",
+           to_string(joined.instance) + ", " + std::to_string(joined.ranks.size()) + " ranks");
+  want_round(context, out);
+}
+
+void DecodeBalancerCore::on(const DecodeInstanceDrains& drains, Context& context, Effects& out) {
+  const auto at = instances_.find(drains.instance);
+  if (at == instances_.end()) return;
+  for (const GpuId gpu : at->second.gpus) placer_.pool().set_draining(gpu, drains.draining);
+  want_round(context, out);
+}
+
+void DecodeBalancerCore::on(const DecodeInstanceLeft& left, Context& context, Effects& out) {
+  end_instance(left.instance, "left", context, out);
+}
+
+void DecodeBalancerCore::end_instance(const ActorRef& ref, const char* why, Context& context,
+                                      Effects& out) {
+  const auto at = instances_.find(ref);
+  if (at == instances_.end()) return;
+  const Instance instance = std::move(at->second);
+  instances_.erase(at);
+  for (std::size_t i = 0; i < instance.gpus.size(); ++i) {
+    for (const RequestId request : placer_.remove_gpu(instance.gpus[i], context.now)) {
+      out.send(*owners_.owner_of(request),
+               make_message<DecodeReservationLost>(request, Code::kLost));
+      forget(request, out);
+    }
+    ranks_.erase(instance.ranks[i]);
+    out.unwatch(instance.ranks[i]);
+  }
+  out.warn("decode_instance_ended", to_string(ref) + ": " + why);
+  watch_deadlines(out);
+  want_round(context, out);
+}
+
+void DecodeBalancerCore::on(const ReserveDecode& reserve, Context& context, Effects& out) {
+  if (!reserve.owner) return out.warn("reserve_decode_refused", "a reservation without an owner");
+  if (draining_) {
+    return refuse(reserve, {Code::kUnavailable, "the decode balancer drains"}, out);
+  }
+  const Status fresh = owners_.check(reserve.request, reserve.owner);
+  if (!fresh.ok()) return refuse(reserve, fresh.error(), out);
+  const std::uint64_t tokens = reserve.context + output_.of(reserve.traffic, reserve.output_most);
+  const auto submitted =
+      placer_.submit(reserve.request, tokens, context.now, context.now + reserve.time_left);
+  if (!submitted.ok()) return refuse(reserve, submitted.error(), out);
+  owners_.add(reserve.request, reserve.owner);
+  traffic_.insert(reserve.request.value, reserve.traffic);
+  out.watch(reserve.owner);
+  if (placer_.waiting() >= args_.round_at_once) {
+    run_round(context, out);
+  } else {
+    want_round(context, out);
+  }
+  watch_deadlines(out);
+}
+
+void DecodeBalancerCore::refuse(const ReserveDecode& reserve, Error error, Effects& out) {
+  out.send(reserve.owner,
+           make_message<DecodeNotReserved>(reserve.request, error.code, std::move(error.message)));
+}
+
+void DecodeBalancerCore::on(const DecodeStarted& started, Context&, Effects& out) {
+  if (!placer_.start(started.request, started.generation)) {
+    out.info("decode_start_stale", "request " + std::to_string(started.request.value));
+  }
+}
+
+void DecodeBalancerCore::on(const ReleaseDecode& release, Context& context, Effects& out) {
+  const std::uint8_t* traffic = traffic_.find(release.request.value);
+  if (traffic == nullptr) return;
+  if (release.output > 0) output_.ended(*traffic, release.output);
+  placer_.release(release.request);
+  forget(release.request, out);
+  want_round(context, out);
+  stop_if_drained(out);
+}
+
+void DecodeBalancerCore::on(const DecodeLoadReport& report, Context& context, Effects& out) {
+  const auto at = ranks_.find(report.rank);
+  if (at == ranks_.end()) return;
+  placer_.pool().report(at->second.second, report.rows, report.tokens, context.now);
+  if (!aging_) out.timer(tag_of(kAge), context.now + args_.report_stale);
+  aging_ = true;
+  want_round(context, out);
+}
+
+void DecodeBalancerCore::on(const TimerFired& fired, Context& context, Effects& out) {
+  switch (fired.tag.kind) {
+    case kRound:
+      round_due_ = false;
+      run_round(context, out);
+      return watch_deadlines(out);
+    case kDeadline:
+      armed_.reset();
+      run_deadlines(context, out);
+      return;
+    case kAge:
+      aging_ = placer_.pool().age(context.now, args_.report_stale);
+      if (aging_) out.timer(tag_of(kAge), context.now + args_.report_stale);
+      return want_round(context, out);
+    default:
+      TROUPE_ASSERT(false, "a timer of our own kinds");
+  }
+}
+
+void DecodeBalancerCore::on(const Down& down, Context& context, Effects& out) {
+  const auto rank = ranks_.find(down.ref);
+  if (rank != ranks_.end()) {
+    const ActorRef instance = rank->second.first;
+    return end_instance(instance, "a rank of it is down", context, out);
+  }
+  const RequestId* owned = owners_.request_of(down.ref);
+  if (owned == nullptr) return;
+  const RequestId request = *owned;
+  placer_.release(request);
+  forget(request, out);
+  want_round(context, out);
+  stop_if_drained(out);
+}
+
+void DecodeBalancerCore::on(const Undeliverable&, Context&, Effects&) {
+  // Owners are watched: their Down, not a lost answer, ends their reservations.
+}
+
+void DecodeBalancerCore::on(const Drain&, Context&, Effects& out) {
+  draining_ = true;
+  stop_if_drained(out);
+}
+
+void DecodeBalancerCore::stop_if_drained(Effects& out) {
+  if (draining_ && placer_.tickets() == 0) out.stop("drained");
+}
+
+void DecodeBalancerCore::forget(RequestId request, Effects& out) {
+  out.unwatch(*owners_.owner_of(request));
+  owners_.remove(request);
+  traffic_.erase(request.value);
+}
+
+void DecodeBalancerCore::want_round(Context& context, Effects& out) {
+  if (round_due_ || placer_.waiting() == 0) return;
+  round_due_ = true;
+  out.timer(tag_of(kRound), context.now + args_.tick);
+}
+
+void DecodeBalancerCore::run_round(Context& context, Effects& out) {
+  for (const auto& placed : placer_.round(context.now)) {
+    out.send(*owners_.owner_of(placed.request),
+             make_message<DecodeReserved>(placed.request, rank_of_[placed.gpu.value],
+                                          placed.generation, args_.limits.hold));
+  }
+}
+
+void DecodeBalancerCore::run_deadlines(Context& context, Effects& out) {
+  for (const auto& ended : placer_.expire(context.now)) {
+    const ActorRef owner = *owners_.owner_of(ended.request);
+    if (ended.waiting) {
+      out.send(owner, make_message<DecodeNotReserved>(
+                          ended.request, Code::kDeadline,
+                          "no decode GPU had room for the request in its time"));
+    } else {
+      out.send(owner, make_message<DecodeReservationLost>(ended.request, Code::kDeadline));
+    }
+    forget(ended.request, out);
+  }
+  want_round(context, out);
+  watch_deadlines(out);
+  stop_if_drained(out);
+}
+
+void DecodeBalancerCore::watch_deadlines(Effects& out) {
+  // A timer that comes too early finds nothing and is set again: cheaper than one a request.
+  const std::optional<Time> next = placer_.next_deadline();
+  if (!next || (armed_ && *armed_ <= *next)) return;
+  armed_ = next;
+  out.timer(tag_of(kDeadline), *next);
+}
+
+std::string DecodeBalancerCore::describe() const {
+  return "gpus=" + std::to_string(placer_.pool().size()) +
+         " waiting=" + std::to_string(placer_.waiting()) +
+         " reserved=" + std::to_string(placer_.tickets() - placer_.waiting());
+}
+
+}  // namespace troupe

@@ -1,0 +1,84 @@
+// The seed's prefill policy: length buckets, and engines that pull (layers a and b; c is in
+// PrefillPool, d in ChunkQueue).
+//
+// A request waits in the queue of its bucket. An engine takes requests from it, first come first
+// served, until its idlest rank has in hand what is its share anyway, within bounds: as much as its
+// fullest rank (they wait for each other), or as what waits would give to each rank. More would
+// take work away from an engine that is free earlier; less makes steps short, and their fixed time
+// dear.
+//
+// An idle engine (a rank without anything) serves other buckets too: the nearest one with work, on
+// equal distance the longer one. Any engine can fetch any prefix from the shared store, so that
+// nothing else matters. The only engine of a bucket that had demand lately does not take longer
+// prompts: short ones would wait for it (what-if W14).
+//
+// Invariants
+// 1. Each waiting job is in exactly the queue of its bucket, in the order of arrival (also when it
+//    comes back from a lost engine).
+// 2. Each engine is in one lane (a bucket, or neighbours that were merged); the pool's group of an
+//    engine is its lane.
+//
+// Cost: about 1 µs a request with its progress and end (docs/balancers.md); a round looks at all
+// engines. Pure; one owner.
+#pragma once
+
+#include <array>
+#include <map>
+
+#include "actors/prefill_balancer/bucket_split.hpp"
+#include "actors/prefill_balancer/prefill_policy.hpp"
+
+namespace troupe {
+
+struct BucketOptions {
+  Duration least = milliseconds(40);  ///< quota that a rank may always have in hand
+  Duration most = milliseconds(400);  ///< 2 step budgets (ALGOS 4.1)
+  std::uint32_t moves_a_round = 1;
+  double newest = 0.3;  ///< weight of the last round in the smoothed demand
+  bool guard = true;    ///< a bucket's only engine takes nothing longer
+};
+
+class BucketPolicy final : public PrefillPolicy {
+ public:
+  /// The pool is empty, or all its engines are told of by joined().
+  BucketPolicy(PrefillPool& pool, const BucketOptions& options) : pool_(pool), options_(options) {}
+
+  void arrived(PrefillJob& job, Handouts& out) override;
+  void withdrawn(const PrefillJob& job) override;
+  void joined(EngineId engine, Handouts& out) override;
+  void left(EngineId engine) override;
+  void has_room(EngineId engine, Handouts& out) override;
+  void round(Handouts& out) override;
+  std::size_t waiting() const override { return waiting_; }
+
+  std::uint32_t lane_of(std::uint32_t bucket) const { return lanes_[bucket]; }
+  std::uint32_t engines_of(std::uint32_t lane) const { return engines_[lane]; }
+
+ private:
+  using Queue = std::map<std::uint64_t, RequestId>;  ///< by order
+
+  std::uint32_t lane_count() const;
+  void set_lane(EngineId engine, std::uint32_t lane);
+  void merge_lanes(EngineId leaving = kNoEngine);
+  PrefillJob* head(std::uint32_t lane);
+  void hand(PrefillJob& job, EngineId engine, Handouts& out);
+  /// Up to where its idlest rank is filled.
+  Duration level_of(EngineId engine, std::uint32_t lane) const;
+  bool may_help(EngineId engine, std::uint32_t lane) const;
+  PrefillJob* head_to_help(EngineId engine);
+  std::optional<EngineId> helper(const PrefillJob& job) const;
+  std::vector<Lane> state_of_lanes() const;
+
+  PrefillPool& pool_;
+  BucketOptions options_;
+  std::array<Queue, kLengthBuckets> queues_;
+  std::array<std::uint32_t, kLengthBuckets> lanes_{};    ///< of each bucket
+  std::array<std::uint32_t, kLengthBuckets> engines_{};  ///< in each lane
+  std::array<std::uint32_t, kLengthBuckets> ranks_{};    ///< of them
+  BucketDemand asked_{};                                 ///< handed out in this round, ns of quota
+  BucketDemand waiting_quota_{};                         ///< of the queues, ns
+  BucketDemand demand_{};                                ///< smoothed
+  std::size_t waiting_ = 0;
+};
+
+}  // namespace troupe
