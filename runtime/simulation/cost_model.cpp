@@ -1,7 +1,8 @@
 #include "runtime/simulation/cost_model.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "runtime/simulation/formatted.hpp"
 
 namespace troupe {
 
@@ -33,13 +34,6 @@ Work work_of(const StepPlan& plan) {
   return work;
 }
 
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
-
 }  // namespace
 
 Duration CostModel::step(const StepPlan& plan) {
@@ -69,22 +63,24 @@ std::vector<std::string> CostModel::describe() const {
     return set_by.empty() ? fit : "set by " + set_by;
   };
   const std::string prefill_fit =
-      format("fit to a published EP4/DP4 prefill engine; %u to %u tokens a step", prefill_.q_least,
-             prefill_.q_most);
-  const std::string decode_fit = format("fit to a published EP64/DP64 decode engine; %u to %u rows",
-                                        decode_.batch_least, decode_.batch_most);
+      formatted("fit to a published EP4/DP4 prefill engine; %u to %u tokens a step",
+                prefill_.q_least, prefill_.q_most);
+  const std::string decode_fit =
+      formatted("fit to a published EP64/DP64 decode engine; %u to %u rows", decode_.batch_least,
+                decode_.batch_most);
   const std::string context_fit =
-      format("assumed 896 B/token at 8 TB/s; only that context is published, at most %u",
-             decode_.context_most);
+      formatted("assumed 896 B/token at 8 TB/s; only that context is published, at most %u",
+                decode_.context_most);
   return {
-      format("prefill a = %.3f ms/step, b = %.3f us/token; ", prefill_.a * 1e3, prefill_.b * 1e6) +
+      formatted("prefill a = %.3f ms/step, b = %.3f us/token; ", prefill_.a * 1e3,
+                prefill_.b * 1e6) +
           source(prefill_.set_by, prefill_fit),
-      format("prefill g = %.1e s/token^2; a parameter: the source does not determine it",
-             prefill_.g),
-      format("decode t0 = %.3f ms/step, p1 = %.5f, p2 = %.5f ms/token, knee %.0f tokens; ",
-             decode_.t0 * 1e3, decode_.p1 * 1e3, decode_.p2 * 1e3, decode_.n1) +
+      formatted("prefill g = %.1e s/token^2; a parameter: the source does not determine it",
+                prefill_.g),
+      formatted("decode t0 = %.3f ms/step, p1 = %.5f, p2 = %.5f ms/token, knee %.0f tokens; ",
+                decode_.t0 * 1e3, decode_.p1 * 1e3, decode_.p2 * 1e3, decode_.n1) +
           source(decode_.set_by, decode_fit),
-      format("decode k = %.5f ms per row of 131,072 tokens; ", decode_.k * 1e3) +
+      formatted("decode k = %.5f ms per row of 131,072 tokens; ", decode_.k * 1e3) +
           source(decode_.k_set_by, context_fit),
       "a step with prefill and decode costs the sum of both (nothing published on sharing)",
   };
@@ -96,7 +92,7 @@ std::string CostModel::extrapolation() const {
   auto add = [&](std::uint64_t steps, const char* what) {
     if (steps == 0) return;
     if (!text.empty()) text += ", ";
-    text += format("%.1f %% of steps with ", static_cast<double>(steps) / all) + what;
+    text += formatted("%.1f %% of steps with ", static_cast<double>(steps) / all) + what;
   };
   add(use_.prefill_outside, "a prompt chunk outside of the fitted sizes");
   add(use_.decode_batch_outside, "a decode batch outside of the fitted sizes");

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <cstdio>
+
+#include "runtime/simulation/formatted.hpp"
 
 namespace troupe {
 
@@ -42,13 +43,6 @@ std::string layout_text(const TimingLayout& layout) {
          std::to_string(layout.ep) + " on " + std::to_string(layout.gpus) + " GPUs";
 }
 
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
-
 }  // namespace
 
 TimingModel::TimingModel(std::shared_ptr<const TimingTable> table) : table_(std::move(table)) {
@@ -86,23 +80,24 @@ std::vector<std::string> TimingModel::describe() const {
   return {"table " + table_->name() + ": " + table_->model() + ", " + table_->origin(),
           "prefill " + layout_text(table_->prefill_layout()) + "; decode " +
               layout_text(table_->decode_layout()),
-          format("looked up %" PRIu64 " points: %" PRIu64 " measured, %" PRIu64 " derived, %" PRIu64
-                 " extrapolated",
-                 use_.points, use_.measured, use_.derived, use_.extrapolated)};
+          formatted("looked up %" PRIu64 " points: %" PRIu64 " measured, %" PRIu64
+                    " derived, %" PRIu64 " extrapolated",
+                    use_.points, use_.measured, use_.derived, use_.extrapolated)};
 }
 
 std::string TimingModel::extrapolation() const {
   std::string text;
   if (use_.extrapolated > 0) {
-    text = format("%.1f %% of %" PRIu64 " points lie beyond what was measured",
+    text =
+        formatted("%.1f %% of %" PRIu64 " points lie beyond what was measured",
                   100.0 * static_cast<double>(use_.extrapolated) / static_cast<double>(use_.points),
                   use_.points);
   }
   if (use_.mixed_steps == 0) return text;
   if (!text.empty()) text += "; ";
-  return text + format("%" PRIu64 " of %" PRIu64
-                       " steps mix prefill and decode: their times were added",
-                       use_.mixed_steps, use_.steps);
+  return text + formatted("%" PRIu64 " of %" PRIu64
+                          " steps mix prefill and decode: their times were added",
+                          use_.mixed_steps, use_.steps);
 }
 
 std::string memory_warning(const TimingTable& table, double kv_tokens) {
@@ -113,7 +108,7 @@ std::string memory_warning(const TimingTable& table, double kv_tokens) {
   constexpr double kContext = 131'072;  // where the table's KV is linear enough
   const double kv = table.kv_bytes(kContext) / kContext * kv_tokens;
   if (weights + buffers + kv <= table.gpu_memory()) return {};
-  return format(
+  return formatted(
       "%.1f GiB of weights, %.1f of buffers and %.1f of KV (%.0f tokens) are more than "
       "the GPU's %.1f",
       weights / kGib, buffers / kGib, kv / kGib, kv_tokens, table.gpu_memory() / kGib);
