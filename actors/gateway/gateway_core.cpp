@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/gateway/answer_id.hpp"
 #include "actors/gateway/api_error.hpp"
 #include "actors/gateway/health.hpp"
 #include "actors/gateway/model_list.hpp"
@@ -152,9 +153,13 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
   live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant, 0};
   by_ref_[request] = id;
+  HeaderList headers = rate_headers(verdict, protocol, arrived.unix_seconds);
+  if (!arrived.simulated) {
+    const bool messages = protocol == recipe::Protocol::kMessages;
+    headers.emplace_back(messages ? "request-id" : "x-request-id", answer_id(protocol, id));
+  }
   out.send(arrived.session,
-           make_message<SessionAdopted>(arrived.exchange, request, streams_,
-                                        rate_headers(verdict, protocol, arrived.unix_seconds)));
+           make_message<SessionAdopted>(arrived.exchange, request, streams_, std::move(headers)));
   out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
 }
 

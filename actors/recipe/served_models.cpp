@@ -65,12 +65,19 @@ ServedModels::ServedModels(std::vector<ServedModel> models, unsigned threads,
 
 std::variant<const ServedModel*, recipe::RequestError> ServedModels::find(
     const std::string& name) const {
-  if (name.empty()) return &models_.front();
+  if (name.empty() && !models_.front().name.ends_with('*')) return &models_.front();
   const auto at = std::find_if(models_.begin(), models_.end(), [&](const ServedModel& model) {
     const bool pattern =
         model.name.ends_with('*') && name.starts_with(model.name.substr(0, model.name.size() - 1));
     return pattern || model.name == name;
   });
+  // Also what a body without a model gets, where the first model is a pattern.
+  if (name.empty() || (at != models_.end() && name == at->name && name.ends_with('*'))) {
+    return error_about("model",
+                       "the request names no model, and this server has no default one; "
+                       "it serves " +
+                           models_.front().name);
+  }
   if (at == models_.end()) return not_served(name);
   return &*at;
 }

@@ -115,7 +115,8 @@ void StreamTableCore::write(Row& row, std::string bytes, Effects& out) {
   if (!row.begun) {
     row.begun = true;
     HeaderList headers{{"content-type", row.open.answer.format->content_type()},
-                       {"cache-control", "no-cache"}};
+                       {"cache-control", "no-cache"},
+                       {"x-accel-buffering", "no"}};  // proxies such as nginx pass it on at once
     out.send(row.open.session,
              make_message<SessionBegin>(row.open.exchange, std::uint16_t{200}, std::move(headers)));
   }

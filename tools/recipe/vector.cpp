@@ -70,7 +70,8 @@ Result<Vector> Vector::parse(std::string_view json, Protocol protocol, std::stri
   vector.place_ = std::move(place);
   if (vector.tape().kind(JsonDocument::kRoot) != JsonKind::kObject) return wrong("no object");
   vector.protocol_ = protocol;
-  vector.plain_ = vector.root_member("input") == JsonTape::kNone;
+  // A body of Responses has an `input` too, but none has a `kind`.
+  vector.plain_ = vector.root_member("kind") == JsonTape::kNone;
   if (vector.plain_) return vector;
   const std::string_view kind = vector.text_of(vector.root_member("kind"));
   const auto known = std::find_if(kKinds.begin(), kKinds.end(),

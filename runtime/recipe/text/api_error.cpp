@@ -30,7 +30,7 @@ Mapping mapping_of(Code code) {
     case Code::kDeadline:
       return {504, "server_error", "deadline_exceeded"};
     case Code::kCancelled:
-      return {499, kInvalidRequest, "cancelled"};
+      return {499, "request_cancelled", "cancelled"};
     case Code::kLost:
     case Code::kHung:
       return {503, "server_error", "worker_lost"};
@@ -61,7 +61,7 @@ std::string_view messages_type(int status) {
     case 529:
       return "overloaded_error";
     default:
-      return "api_error";
+      return status < 500 ? kInvalidRequest : "api_error";
   }
 }
 

@@ -30,6 +30,9 @@ TEST(GatewayAdmission, ARequestGetsAnActorAndItsSessionIsTold) {
   EXPECT_EQ(adopted.exchange, gateway.exchange);
   EXPECT_EQ(adopted.request, spawned[0].ref);
   EXPECT_EQ(adopted.streams, gateway.streams);
+  ASSERT_EQ(adopted.headers.size(), 1u);
+  EXPECT_EQ(adopted.headers[0].first, "x-request-id");
+  EXPECT_TRUE(adopted.headers[0].second.starts_with("chatcmpl-")) << adopted.headers[0].second;
   const RequestCore::Args args = born(turn);
   EXPECT_EQ(args.streams, gateway.streams);
   EXPECT_EQ(args.arrived->exchange, gateway.exchange);

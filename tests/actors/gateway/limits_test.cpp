@@ -129,6 +129,9 @@ TEST(Admission, OverloadIs529ToAnthropicsClients) {
   EXPECT_EQ(messages.status, 529);
   EXPECT_EQ(header(messages, "retry-after"), "2");
   EXPECT_NE(messages.body.find("overloaded_error"), std::string::npos) << messages.body;
+  const SessionRespond wrong = gateway.answer(gateway.asks("PUT", "/v1/messages"));
+  EXPECT_EQ(wrong.status, 405);
+  EXPECT_NE(wrong.body.find("invalid_request_error"), std::string::npos) << wrong.body;
 }
 
 }  // namespace

@@ -69,6 +69,18 @@ TEST(PreparerRefusals, AnUnknownModelIsNotFoundAndNamed) {
   expect_refused(prepare(chat(R"("model":"script")")), 404, {"model_not_found"});
 }
 
+TEST(PreparerRefusals, WithoutADefaultAModelMustBeNamed) {
+  const RecipePreparer scripts(
+      {{"script/*", ByteTokenizer::build(), chatml(), recipe::ModelVersion::kChatml, 400}},
+      "fp_test");
+  HttpArrived arrived;
+  arrived.path = "/v1/chat/completions";
+  arrived.body = chat();
+  const auto prepared = scripts.prepare(arrived, kId, nullptr);
+  ASSERT_TRUE(prepared.ok());
+  expect_refused(*prepared, 400, {"names no model", "script/*"});
+}
+
 TEST(PreparerRefusals, ATooLongConversationNamesBothNumbers) {
   const Prepared fits = prepare(chat());
   const std::size_t around = fits.prompt_length - 2;  // control tokens, role names, line ends

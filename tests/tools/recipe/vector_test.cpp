@@ -38,7 +38,13 @@ TEST(Vector, a_request_text_is_sent_as_it_is) {
   EXPECT_EQ(vector.expect(), JsonTape::kNone);
 }
 
-TEST(Vector, anything_without_input_is_a_request) {
+TEST(Vector, a_body_of_responses_has_an_input_and_is_a_request) {
+  const auto vector = Vector::parse(R"({"model":"m","input":"hi"})", Protocol::kResponses).value();
+  EXPECT_EQ(vector.kind(), VectorKind::kEncode);
+  EXPECT_EQ(vector.body(), R"({"model":"m","input":"hi"})");
+}
+
+TEST(Vector, anything_without_a_kind_is_a_request) {
   const auto vector =
       Vector::parse(R"({"model":"m","messages":[],"id":7})", Protocol::kResponses).value();
   EXPECT_EQ(vector.kind(), VectorKind::kEncode);
