@@ -136,7 +136,7 @@ class ClientTest(CommandTest):
         self.assertEqual(request["REQUEST"], id)
         self.admin("cancel", id)
         said = self.admin_fails("ps", "--kind", "nope")
-        self.assertIn("endpoint, gateway, node, rank, request, streams", said)
+        self.assertIn("endpoint, gateway, node, rank, request, responses, streams", said)
 
     def admin_fails(self, *arguments):
         return self.fail_with(
