@@ -25,7 +25,7 @@ Access access_of(const KeyRing& keys, const http::Request& request, std::uint64_
   error.message = key.empty()
                       ? "no API key: send it as Authorization: Bearer KEY or as x-api-key: KEY"
                       : "the API key is not one of this server's";
-  return {"", error_response(exchange, protocol_of(request.path), error)};
+  return {"", error_response(exchange, protocol_of(request.path, request.headers), error)};
 }
 
 }  // namespace troupe

@@ -16,10 +16,14 @@ void HostExchanges::set_gateway(const ActorRef& gateway) {
   }
 }
 
-ActorRef HostExchanges::open(std::uint64_t number) {
+ActorRef HostExchanges::open(std::uint64_t number, recipe::Protocol protocol) {
   Stripe& stripe = stripe_of(number);
   const std::lock_guard lock(stripe.mutex);
-  if (stripe.gateway) stripe.exchanges[number] = Exchange{.owner = stripe.gateway};
+  if (stripe.gateway) {
+    Exchange& exchange = stripe.exchanges[number];
+    exchange.owner = stripe.gateway;
+    exchange.protocol = protocol;
+  }
   return stripe.gateway;
 }
 

@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "actors/gateway/session_messages.hpp"
+#include "runtime/recipe/conversation/conversation_request.hpp"
 
 namespace troupe {
 
@@ -30,12 +31,13 @@ class HostExchanges {
     bool begun = false;
     std::uint64_t reported = 0;  ///< bytes last told to the streams
     HeaderList headers;          ///< that the answer carries beside its own
+    recipe::Protocol protocol = recipe::Protocol::kChat;  ///< whose errors it gets
   };
 
   /// Whom new exchanges belong to; nobody: there is no gateway.
   void set_gateway(const ActorRef& gateway);
   /// Opens an exchange and returns its owner; nobody: no gateway lives, and nothing was opened.
-  ActorRef open(std::uint64_t number);
+  ActorRef open(std::uint64_t number, recipe::Protocol protocol);
   /// False: the exchange has ended.
   bool adopt(const SessionAdopted& adoption);
   /// The answer begins; returns the headers that it carries beside its own.

@@ -98,7 +98,7 @@ void HttpHost::on_request(http::SessionId session, http::Request request) {
   arrived.arrived = system_.now();
   arrived.unix_seconds = std::time(nullptr);
   arrived.tenant = std::move(access.tenant);
-  const ActorRef gateway = book_.open(session.value);
+  const ActorRef gateway = book_.open(session.value, protocol_of(arrived));
   if (!gateway) return refuse_without_gateway(session, arrived.path);
   system_.send(endpoint_, gateway, make_message<HttpArrived>(std::move(arrived)));
 }
@@ -175,7 +175,7 @@ void HttpHost::owner_ended(const ActorRef& owner) {
       server_->cut(session_of(exchange));
     } else {
       server_->respond(session_of(exchange),
-                       to_http(error_response(exchange, recipe::Protocol::kChat, Code::kLost,
+                       to_http(error_response(exchange, orphan.protocol, Code::kLost,
                                               "the request was lost inside of the server")));
     }
   }

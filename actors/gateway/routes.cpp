@@ -92,12 +92,16 @@ recipe::Protocol protocol_of(std::string_view path) {
 }
 
 recipe::Protocol protocol_of(const HttpArrived& arrived) {
-  const auto page = page_of(arrived.path);
+  return protocol_of(arrived.path, arrived.headers);
+}
+
+recipe::Protocol protocol_of(std::string_view path, const HeaderList& headers) {
+  const auto page = page_of(path);
   const bool shared = page == Page::kModels || page == Page::kModel;
   const bool anthropic =
-      shared && std::any_of(arrived.headers.begin(), arrived.headers.end(),
+      shared && std::any_of(headers.begin(), headers.end(),
                             [](const auto& header) { return header.first == "anthropic-version"; });
-  return anthropic ? recipe::Protocol::kMessages : protocol_of(arrived.path);
+  return anthropic ? recipe::Protocol::kMessages : protocol_of(path);
 }
 
 }  // namespace troupe

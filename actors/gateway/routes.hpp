@@ -47,5 +47,6 @@ std::optional<std::string> response_of(std::string_view path);
 recipe::Protocol protocol_of(std::string_view path);
 /// The same of a request: /v1/models is Anthropic's too, whose clients send `anthropic-version`.
 recipe::Protocol protocol_of(const HttpArrived& arrived);
+recipe::Protocol protocol_of(std::string_view path, const HeaderList& headers);
 
 }  // namespace troupe

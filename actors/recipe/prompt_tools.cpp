@@ -83,18 +83,20 @@ Prepared show_tokens(const ServedModel& model, const std::vector<TokenId>& ids, 
 Result<Prepared> tokenize(const HttpArrived& arrived, const ServedModels& models) {
   constexpr auto kChat = recipe::Protocol::kChat;
   const auto read = recipe::read_tokenize(arrived.body);
-  if (const auto* error = std::get_if<RequestError>(&read)) return refusal_of(kChat, *error);
+  if (const auto* error = std::get_if<RequestError>(&read))
+    return refusal_of(kChat, *error, models.conversion().compat);
   const auto& request = std::get<recipe::TokenizeRequest>(read);
   if (!request.prompt) {
     TROUPE_TRY_ASSIGN(const auto understood, models.understand(kChat, arrived.body));
     if (const auto* error = std::get_if<RequestError>(&understood)) {
-      return refusal_of(kChat, *error);
+      return refusal_of(kChat, *error, models.conversion().compat);
     }
     const auto& body = std::get<Understood>(understood);
     return show_tokens(*body.model, body.ids, request.strings);
   }
   const auto found = models.find(request.model);
-  if (const auto* error = std::get_if<RequestError>(&found)) return refusal_of(kChat, *error);
+  if (const auto* error = std::get_if<RequestError>(&found))
+    return refusal_of(kChat, *error, models.conversion().compat);
   const ServedModel& model = *std::get<const ServedModel*>(found);
   return show_tokens(model, raw_prompt(model, *request.prompt, request.add_special_tokens),
                      request.strings);
@@ -103,13 +105,15 @@ Result<Prepared> tokenize(const HttpArrived& arrived, const ServedModels& models
 Prepared detokenize(const HttpArrived& arrived, const ServedModels& models) {
   constexpr auto kChat = recipe::Protocol::kChat;
   const auto read = recipe::read_detokenize(arrived.body);
-  if (const auto* error = std::get_if<RequestError>(&read)) return refusal_of(kChat, *error);
+  if (const auto* error = std::get_if<RequestError>(&read))
+    return refusal_of(kChat, *error, models.conversion().compat);
   const auto& request = std::get<recipe::DetokenizeRequest>(read);
   const auto found = models.find(request.model);
-  if (const auto* error = std::get_if<RequestError>(&found)) return refusal_of(kChat, *error);
+  if (const auto* error = std::get_if<RequestError>(&found))
+    return refusal_of(kChat, *error, models.conversion().compat);
   const ServedModel& model = *std::get<const ServedModel*>(found);
   if (const auto error = unknown_token(model, request.tokens, "tokens")) {
-    return refusal_of(kChat, *error);
+    return refusal_of(kChat, *error, models.conversion().compat);
   }
   JsonWriter json;
   json.open_object().key("prompt").text(model.tokenizer->decode(request.tokens, true));
@@ -135,7 +139,7 @@ Result<Prepared> answer_without_rank(Operation operation, const HttpArrived& arr
   const recipe::Protocol protocol = protocol_of(arrived.path);
   TROUPE_TRY_ASSIGN(const auto understood, models.understand(protocol, arrived.body));
   if (const auto* error = std::get_if<RequestError>(&understood)) {
-    return refusal_of(protocol, *error);
+    return refusal_of(protocol, *error, models.conversion().compat);
   }
   const auto& body = std::get<Understood>(understood);
   return operation == Operation::kRender ? render(body, answer_id) : count_tokens(body);

@@ -89,7 +89,8 @@ Result<Prepared> RecipePreparer::prepare(const HttpArrived& arrived, RequestId i
   TROUPE_ASSERT(operation, "the gateway admits operations only");
   switch (*operation) {
     case Operation::kResponses:
-      if (earlier != nullptr) break;
+      // The reference keeps nothing.
+      if (earlier != nullptr || models_.conversion().compat != recipe::Compat::kDefault) break;
       if (auto previous = recipe::previous_response_of(arrived.body)) {
         Prepared first;
         first.previous = std::move(*previous);
@@ -137,8 +138,9 @@ Result<Prepared> RecipePreparer::prepare_generation(const HttpArrived& arrived, 
   prepared.prompt_length = static_cast<std::uint32_t>(understood.ids.size());
   prepared.max_tokens = std::get<std::uint32_t>(room);
   prepared.prompt = std::move(understood.ids);
-  const bool keeps =
-      protocol == recipe::Protocol::kResponses && !secret_.empty() && request.store.value_or(true);
+  const bool keeps = protocol == recipe::Protocol::kResponses && !secret_.empty() &&
+                     models_.conversion().compat == recipe::Compat::kDefault &&
+                     request.store.value_or(true);
   RecipeAnswerOptions answer = answer_options(arrived, id, request, *understood.model);
   answer.prompt_tokens = prepared.prompt_length;
   answer.choices = prepared.choices;

@@ -93,7 +93,10 @@ Result<std::variant<Understood, recipe::RequestError>> ServedModels::understand(
   if (const auto* error = std::get_if<recipe::RequestError>(&model)) return Outcome(*error);
   understood.model = std::get<const ServedModel*>(model);
   auto rendered = understood.model->encoding->render(understood.request.conversation);
-  if (!rendered.ok()) return Outcome(error_about("messages", rendered.error().message));
+  if (!rendered.ok()) {
+    const bool responses = protocol == recipe::Protocol::kResponses;
+    return Outcome(error_about(responses ? "input" : "messages", rendered.error().message));
+  }
   if (!rendered->images.empty() && !understood.model->takes_images) {
     std::string path = rendered->images.front().path;
     path.erase(0, path.starts_with('.') ? 1 : 0);  // the reference's paths may begin with one

@@ -54,7 +54,7 @@ struct ClientCallbacks {
 struct ClientOptions {
   int threads = 1;
   std::size_t idle_connections_max = 1024;  ///< for each host and port, and thread
-  Duration idle_timeout = seconds(60);      ///< below what servers grant (ours: 75 s)
+  Duration idle_timeout = seconds(60);      ///< below what servers grant (ours: 120 s)
 };
 
 class Client {

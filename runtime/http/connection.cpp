@@ -130,7 +130,8 @@ void Connection::wait_writable() {
   transport_.socket().async_wait(Socket::wait_write,
                                  [self = shared_from_this()](const error_code& error) {
                                    self->writing_ = false;
-                                   if (error) return;
+                                   // The socket's number may be another connection's by now.
+                                   if (error || self->phase_ == Phase::kClosed) return;
                                    if (self->transport_.read_wants_write()) self->on_readable();
                                    self->flush();
                                  });
@@ -185,7 +186,8 @@ void Connection::arm(Time& deadline, Time at) {
 }
 
 void Connection::on_due(Time now) {
-  if (phase_ == Phase::kClosed) return;
+  // Behind an entry that was pushed since this one: that one counts, and would push again.
+  if (phase_ == Phase::kClosed || now < queued_at_) return;
   queued_at_ = kNever;
   act_on(now);
   if (phase_ == Phase::kClosed) return;

@@ -50,9 +50,11 @@ Status load_certificate(SSL_CTX* context, const std::string& file) {
 Status load_key(SSL_CTX* context, const std::string& file, const std::string& certificate_file) {
   TROUPE_TRY(check_readable(file, "private key"));
   SSL_CTX_set_default_passwd_cb(context, no_passphrase);
-  if (SSL_CTX_use_PrivateKey_file(context, file.c_str(), SSL_FILETYPE_PEM) == 1) return ok_status();
+  const bool is_key = SSL_CTX_use_PrivateKey_file(context, file.c_str(), SSL_FILETYPE_PEM) == 1;
+  // A key of another type than the certificate's is taken, and found out here only.
+  if (is_key && SSL_CTX_check_private_key(context) == 1) return ok_status();
   const auto code = ERR_peek_error();
-  if (ERR_GET_LIB(code) == ERR_LIB_X509) {
+  if (is_key || ERR_GET_LIB(code) == ERR_LIB_X509) {
     ERR_clear_error();
     return Error{
         Code::kInvalid,

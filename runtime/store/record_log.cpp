@@ -49,19 +49,32 @@ bool write_at(int file, std::string_view bytes, std::uint64_t offset) {
   return true;
 }
 
-/// Up to `count` bytes at `offset`; fewer at the end of the file or after an error.
-std::string read_at(int file, std::size_t count, std::uint64_t offset) {
+/// Up to `count` bytes at `offset`; fewer at the end of the file.
+Result<std::string> read_at(int file, std::size_t count, std::uint64_t offset,
+                            const std::string& path) {
   std::string bytes(count, '\0');
   std::size_t have = 0;
   while (have < count) {
     const ssize_t got =
         pread(file, bytes.data() + have, count - have, static_cast<off_t>(offset + have));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
+    if (got < 0) return io_error("cannot read", path);
+    if (got == 0) break;
     have += static_cast<std::size_t>(got);
   }
   bytes.resize(have);
   return bytes;
+}
+
+/// A new name in a folder outlives a loss of power once its folder is synced.
+bool sync_folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool synced = fsync(file) == 0;
+  close(file);
+  return synced;
 }
 
 std::uint32_t number_at(std::string_view bytes, std::size_t at) {
@@ -108,11 +121,12 @@ Result<RecordLog> RecordLog::open(const std::string& path, std::uint32_t record_
     return Error{Code::kUnavailable, path + " is in use by another process"};
   }
   if (about.st_size == 0) {
-    if (!write_at(file, kMagic, 0)) return io_error("cannot write", path);
+    if (!write_at(file, kMagic, 0) || !sync_folder_of(path)) return io_error("cannot write", path);
     log.bytes_ = kMagic.size();
     return log;
   }
-  if (read_at(file, kMagic.size(), 0) != kMagic) {
+  TROUPE_TRY_ASSIGN(const std::string magic, read_at(file, kMagic.size(), 0, path));
+  if (magic != kMagic) {
     return Error{Code::kCorrupt, path + " is not a log of records; move it away"};
   }
   TROUPE_TRY(log.read_all(record));
@@ -120,28 +134,44 @@ Result<RecordLog> RecordLog::open(const std::string& path, std::uint32_t record_
 }
 
 Status RecordLog::read_all(const std::function<void(std::string_view)>& record) {
-  bytes_ = kMagic.size();
-  while (true) {
-    const std::string head = read_at(file_, kHead, bytes_);
-    if (head.size() < kHead) break;
-    const std::uint32_t length = number_at(head, 0);
-    if (length > record_max_) break;
-    const std::string payload = read_at(file_, length, bytes_ + kHead);
-    if (payload.size() < length) break;
-    if (checksum(length, payload) == number_at(head, sizeof length)) {
-      ++damage_.records;
-      record(payload);
-    } else {
-      ++damage_.skipped;
-    }
-    bytes_ += kHead + length;
-  }
   struct stat about {};
   if (fstat(file_, &about) != 0) return io_error("cannot look at", path_);
-  damage_.cut_bytes = static_cast<std::uint64_t>(about.st_size) - bytes_;
-  if (damage_.cut_bytes > 0 && ftruncate(file_, static_cast<off_t>(bytes_)) != 0) {
-    return io_error("cannot cut", path_);
+  const auto size = static_cast<std::uint64_t>(about.st_size);
+  bytes_ = kMagic.size();
+  while (bytes_ + kHead <= size) {
+    TROUPE_TRY_ASSIGN(const std::string head, read_at(file_, kHead, bytes_, path_));
+    if (head.size() < kHead) break;
+    const std::uint32_t length = number_at(head, 0);
+    if (bytes_ + kHead + length > size) break;
+    // Too long for what is kept today: skipped, not the end of all that follows.
+    bool whole = length <= record_max_;
+    if (whole) {
+      TROUPE_TRY_ASSIGN(const std::string payload, read_at(file_, length, bytes_ + kHead, path_));
+      if (payload.size() < length) break;
+      whole = checksum(length, payload) == number_at(head, sizeof length);
+      if (whole) record(payload);
+    }
+    ++(whole ? damage_.records : damage_.skipped);
+    bytes_ += kHead + length;
   }
+  damage_.cut_bytes = size - bytes_;
+  return damage_.cut_bytes == 0 ? ok_status() : cut_off_tail();
+}
+
+/// What cannot be read is kept beside the log: it may be more than a record that was torn.
+Status RecordLog::cut_off_tail() {
+  const std::string path = path_ + ".damaged";
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return io_error("cannot create", path);
+  constexpr std::size_t kPiece = 1 << 20;
+  bool copied = true;
+  for (std::uint64_t at = 0; at < damage_.cut_bytes && copied; at += kPiece) {
+    const auto piece = read_at(file_, kPiece, bytes_ + at, path_);
+    copied = piece.ok() && write_at(file, *piece, at);
+  }
+  close(file);
+  if (!copied) return io_error("cannot write", path);
+  if (ftruncate(file_, static_cast<off_t>(bytes_)) != 0) return io_error("cannot cut", path_);
   return ok_status();
 }
 
@@ -166,7 +196,8 @@ Status RecordLog::rewrite(std::span<const std::string> records) {
   std::string content(kMagic);
   for (const auto& record : records) append_framed(content, record);
   const bool written = flock(file, LOCK_EX | LOCK_NB) == 0 && write_at(file, content, 0) &&
-                       fdatasync(file) == 0 && ::rename(path.c_str(), path_.c_str()) == 0;
+                       fdatasync(file) == 0 && ::rename(path.c_str(), path_.c_str()) == 0 &&
+                       sync_folder_of(path_);
   if (!written) {
     const Error error = io_error("cannot write", path);
     unlink(path.c_str());

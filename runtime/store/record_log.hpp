@@ -5,7 +5,8 @@
 //
 // Invariants
 // 1. Opening never fails because of what a record holds: a record that does not match its checksum
-//    is skipped if its length is plausible, else the rest of the file is cut off. Both are counted.
+//    is skipped if its length is plausible, else the rest of the file is moved to PATH.damaged.
+//    Both are counted. A disk that cannot be read is an error, not an end.
 // 2. A file that does not begin like a log, or that another process has open as one, is refused and
 //    left as it is.
 // 3. A rewrite is all or nothing: a new file, synced, takes the place of the old one.
@@ -52,6 +53,7 @@ class RecordLog {
  private:
   RecordLog(std::string path, std::uint32_t record_max, int file);
   Status read_all(const std::function<void(std::string_view)>& record);
+  Status cut_off_tail();
 
   std::string path_;
   std::uint32_t record_max_ = 0;

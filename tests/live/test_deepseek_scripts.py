@@ -125,6 +125,20 @@ class CompatTest(unittest.TestCase):
         self.assertIn("prompt_cache_miss_tokens", usage)
         self.assertNotIn("prompt_cache_miss_tokens", self.answer([])[1]["usage"])
 
+    def test_the_reference_keeps_no_responses(self):
+        scripts = Scripts()
+        self.addCleanup(scripts.close)
+        scripts.add("think", [{"text": "Hm.</think>High."}], control=True)
+        node = Node(scripts.arguments() + ["--script-recipe", "deepseek-v4", "--compat", "deepseek"])
+        self.addCleanup(node.stop)
+        node.wait_ready()
+        status, _, text = node.post("/v1/responses",
+                                    {"model": "script/think", "input": "hi", "store": False})
+        self.assertEqual(status, 200, text)
+        body = json.loads(text)
+        self.assertFalse(body["store"])
+        self.assertEqual(node.get("/v1/responses/" + body["id"])[0], 404)
+
     def test_default_thinking(self):
         text = self.answer(["--no-default-thinking"])[1]["choices"][0]["message"]
         self.assertIsNone(text.get("reasoning_content"))

@@ -161,6 +161,8 @@ Status ServingNode::build() {
   options.incarnation = incarnation_;
   if (link_) options.caf = link_->setup();
   options.seed = std::random_device{}();
+  // Two at least: one job may wait for a disk or read a long prompt.
+  options.compute_threads = std::max(2u, std::thread::hardware_concurrency());
   options.notes = notes_.get();
   for (const auto& device : engines_.devices) options.devices.push_back(device.get());
   system_ = std::make_unique<ActorSystem>(std::move(options));

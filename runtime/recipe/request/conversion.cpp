@@ -198,7 +198,9 @@ void finish_parsing(Conversion& conversion) {
   request.parsing.compat = conversion.options.compat;
   request.parsing.tools = !conversation.tools.empty();
   request.parsing.starts_in_tools = conversation.tool_choice == ToolChoice::kRequired;
-  request.parsing.json = conversation.format.kind == FormatKind::kJsonObject;
+  const FormatKind format = conversation.format.kind;
+  request.parsing.json = format == FormatKind::kJsonObject ||
+                         (format == FormatKind::kJsonSchema && !conversion.compat());
   request.parsing.initial = initial_stage(conversation, conversion.compat());
   if (!conversation.tools.empty()) request.sampling.constraint = tool_constraint(conversation);
 }

@@ -7,7 +7,7 @@ namespace troupe::recipe {
 void MessagesCompletion::start(const Start& start) {
   usage_.prompt_tokens = start.prompt_tokens;
   usage_.cached_tokens = start.cached_tokens;
-  if (context().starts_reasoning) begin_block(OpenBlock::kThinking, {});
+  if (context().starts_reasoning && !strict()) begin_block(OpenBlock::kThinking, {});
 }
 
 void MessagesCompletion::begin_block(OpenBlock block, const Delta& delta) {

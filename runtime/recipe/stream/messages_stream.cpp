@@ -28,7 +28,8 @@ void MessagesStream::start(const Start& start) {
       out_, {.prompt_tokens = start.prompt_tokens, .cached_tokens = start.cached_tokens});
   out_ += "}}";
   send("message_start", out_);
-  if (context().starts_reasoning) begin_block(OpenBlock::kThinking, {});
+  // kDefault: once it thinks; a call at once would follow an empty block.
+  if (context().starts_reasoning && !strict()) begin_block(OpenBlock::kThinking, {});
 }
 
 void MessagesStream::begin_block(OpenBlock block, const Delta& delta) {

@@ -46,6 +46,14 @@ class TlsFiles {
     X509_free(certificate);
     EVP_PKEY_free(key);
   }
+  /// Writes NAME.key, of another kind than those of make().
+  void make_rsa_key(const std::string& name) {
+    EVP_PKEY* key = EVP_RSA_gen(2048);
+    std::FILE* out = std::fopen(path(name + ".key").c_str(), "w");
+    PEM_write_PrivateKey(out, key, nullptr, nullptr, 0, nullptr, nullptr);
+    std::fclose(out);
+    EVP_PKEY_free(key);
+  }
   std::string path(const std::string& file) const { return folder_ + "/" + file; }
 
  private:

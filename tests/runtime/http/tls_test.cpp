@@ -118,6 +118,8 @@ TEST_F(Tls, FilesThatCannotServeAreNamed) {
   expect("good.crt", "good.crt", "good.crt", "is not a private key");
   expect("good.crt", "locked.key", "locked.key", "without a passphrase");
   expect("good.crt", "other.key", "other.key", "does not belong to the certificate");
+  files.make_rsa_key("rsa");
+  expect("good.crt", "rsa.key", "rsa.key", "does not belong to the certificate");
 }
 
 TEST_F(Tls, KeepAliveExchangesAndAlpn) {

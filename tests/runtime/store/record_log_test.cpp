@@ -23,7 +23,10 @@ class RecordLogTest : public testing::Test {
            ("troupe-log-" + std::to_string(getpid()) + "-" + name);
     std::filesystem::remove(path);
   }
-  ~RecordLogTest() override { std::filesystem::remove(path); }
+  ~RecordLogTest() override {
+    std::filesystem::remove(path);
+    std::filesystem::remove(path.string() + ".damaged");
+  }
 
   Result<RecordLog> open() {
     seen.clear();
@@ -139,6 +142,24 @@ TEST_F(RecordLogTest, AWrongByteInAPayloadCostsThatRecordOnly) {
   const auto log = open();
   EXPECT_EQ(seen, (Strings{"one", "three"}));
   EXPECT_EQ(log->damage().skipped, 1u);
+}
+
+TEST_F(RecordLogTest, ALongerRecordThanIsKeptTodayIsSkippedNotTheRest) {
+  three();
+  const auto log = RecordLog::open(path, 3, [&](std::string_view one) { seen.emplace_back(one); });
+  ASSERT_TRUE(log.ok());
+  EXPECT_EQ(seen, (Strings{"one", "two"}));
+  EXPECT_EQ(log->damage().skipped, 1u) << "three";
+  EXPECT_EQ(log->damage().cut_bytes, 0u);
+}
+
+TEST_F(RecordLogTest, WhatIsCutOffIsKeptBeside) {
+  write(three() + "noise");
+  { ASSERT_EQ(open()->damage().cut_bytes, 5u); }
+  std::ifstream file(path.string() + ".damaged", std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "noise");
+  ASSERT_TRUE(open().ok());
+  EXPECT_EQ(seen, (Strings{"one", "two", "three"}));
 }
 
 TEST_F(RecordLogTest, RandomBytesNeverCrashIt) {

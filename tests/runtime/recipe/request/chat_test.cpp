@@ -206,6 +206,32 @@ TEST(ChatRequest, what_is_not_done_is_refused_by_name_not_ignored) {
   EXPECT_EQ(refused(with(R"("response_format":{"type":"json_object"})")), "response_format.type");
 }
 
+// Case reasoning-03: JSON may speak of thinking, whichever format asks for it.
+TEST(ChatRequest, both_formats_of_json_are_parsed_as_json) {
+  const std::string schema =
+      messages(R"({"role":"user","content":"json"})") +
+      R"(,"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":
+      {"type":"object","properties":{}}}})";
+  EXPECT_TRUE(accepted(schema, kV4).parsing.json);
+  EXPECT_FALSE(accepted(schema, kV4, Compat::kDeepseek).parsing.json);
+  EXPECT_TRUE(accepted(messages(R"({"role":"user","content":"json"})") +
+                           R"(,"response_format":{"type":"json_object"})",
+                       kV4)
+                  .parsing.json);
+}
+
+// Case validation-08.
+TEST(ChatRequest, names_of_tools_differ_and_are_plain) {
+  const auto tools = [](const std::string& a, const std::string& b) {
+    return with(R"("tools":[{"type":"function","function":{"name":")" + a +
+                R"("}},{"type":"function","function":{"name":")" + b + "\"}}]");
+  };
+  accepted(tools("a", "b"), kV41);
+  EXPECT_EQ(refused(tools("a", "a"), kV41), "tools");
+  EXPECT_EQ(refused(tools("a", "a b"), kV41), "tools[1].function.name");
+  EXPECT_EQ(refused(with(R"("tool_choice":"required")"), kV41), "tool_choice");
+}
+
 // Case validation-08.
 TEST(ChatRequest, tools_need_no_parameters) {
   const std::string tools = R"("tools":[{"type":"function","function":{"name":"a","parameters":{}}},

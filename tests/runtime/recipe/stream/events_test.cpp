@@ -110,6 +110,44 @@ TEST(MessagesEvents, blocks_follow_each_other) {
             "message_stop ");
 }
 
+// anthropic_sse-03
+TEST(MessagesEvents, a_call_at_once_is_the_first_block) {
+  const std::vector<Chunk> chunks = {
+      ReadyChunk{5, 2, ""},
+      TextChunk{markup("</think><Dtool_calls><Dinvoke name=\"f\"></Dinvoke></Dtool_calls>"), 9},
+      FinishChunk{EngineFinish::kStop}};
+  const auto events = events_of(answer(Protocol::kMessages), chunks);
+  ASSERT_GT(events.size(), 2u);
+  EXPECT_NE(events[1].json.find(R"("index":0,"content_block":{"type":"tool_use")"),
+            std::string::npos)
+      << events[1].json;
+  const std::string whole =
+      without_tails(body_of(parsing(), chunks, EngineFinish::kStop, answer(Protocol::kMessages)));
+  EXPECT_NE(whole.find(R"("content":[{"type":"tool_use")"), std::string::npos) << whole;
+}
+
+// tool_stream-01
+TEST(ChatEvents, calls_are_numbered_and_named_once) {
+  const auto events = events_of(
+      answer(Protocol::kChat),
+      {TextChunk{markup("</think><Dtool_calls><Dinvoke name=\"f\"></Dinvoke>"), 5},
+       TextChunk{markup("<Dinvoke name=\"g\"><Dparameter name=\"a\" string=\"true\">x</Dparameter>"
+                        "</Dinvoke></Dtool_calls>"),
+                 9},
+       FinishChunk{EngineFinish::kStop}});
+  std::string all;
+  for (const Event& event : events) all += event.json;
+  const auto count = [&](std::string_view part) {
+    int found = 0;
+    for (auto at = all.find(part); at != all.npos; at = all.find(part, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count(R"({"index":0,"id":"call_00_ET_*","type":"function","function":{"name":"f")"), 1);
+  EXPECT_EQ(count(R"({"index":1,"id":"call_01_ET_*","type":"function","function":{"name":"g")"), 1);
+  EXPECT_EQ(count(R"("name":)"), 2);
+  EXPECT_EQ(count(R"("id":"call_)"), 2);
+}
+
 std::string body(Protocol protocol, const std::vector<Chunk>& chunks) {
   return without_tails(body_of(parsing(), chunks, EngineFinish::kStop, answer(protocol)));
 }

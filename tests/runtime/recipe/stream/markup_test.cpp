@@ -226,6 +226,26 @@ TEST(Markup, a_required_call_that_is_not_made_is_a_stop) {
   EXPECT_EQ(say(markup("invoke name=\"f\">\n</Dinvoke>"), options).calls, (Calls{{"f", "{}"}}));
 }
 
+// dsml-16
+TEST(Markup, a_long_argument_streams_piece_by_piece) {
+  constexpr int kLength = 17'000;
+  const std::string text = block(call("write", parameter("text", std::string(kLength, 'y'))));
+  StreamProcessor processor(content_with_tools(), {}, {.id = "i", .model = "m"}, tiny_tokenizer());
+  EventList events;
+  std::size_t named_after = 0, pushed = 0, pieces = 0;
+  for (const Chunk& chunk : chunks_of(tokens_of(text), 1)) {
+    ASSERT_TRUE(processor.push(chunk, events).ok());
+    ++pushed;
+    for (const Event& event : events.take()) {
+      if (event.json.find("\"name\":\"write\"") != std::string::npos) named_after = pushed;
+      pieces += event.json.find("\"arguments\":\"y\"") != std::string::npos ? 1 : 0;
+    }
+  }
+  EXPECT_GT(named_after, 0u);
+  EXPECT_LT(named_after, 60u) << "as soon as its tag is closed";
+  EXPECT_EQ(pieces, static_cast<std::size_t>(kLength)) << "an event each token";
+}
+
 /// CPU seconds of an answer with so many openers of calls and halves of closers, and what it says.
 double time_of_openers(int count) {
   std::string text = markup("<Dtool_calls>\n");
