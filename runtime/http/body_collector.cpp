@@ -50,7 +50,9 @@ bool BodyCollector::keep(std::string_view piece) {
   if (piece.size() > bytes_max_ - body_.size()) return refuse(body_too_large());
   const std::size_t size = body_.size() + piece.size();
   if (size > body_.capacity()) {
-    const std::size_t capacity = std::min(bytes_max_, std::max(size, 2 * body_.capacity()));
+    std::size_t capacity = std::min(bytes_max_, std::max(size, 2 * body_.capacity()));
+    // Room to grow is not worth a refusal: whether a body fits must not depend on its packets.
+    if (!lease_.grow_to(capacity)) capacity = size;
     if (!lease_.grow_to(capacity))
       return refuse({503,
                      "too_many_bodies",

@@ -85,6 +85,18 @@ TEST(Body, AllOpenBodiesAreBoundedTogether) {
   EXPECT_TRUE(again.read_until("\r\n\r\nok"));
 }
 
+TEST(Body, ABodyThatFitsIsTakenInWhateverPieces) {
+  TestServer test(Limits{.bodies_bytes_max = 600'000});
+  test.reply_ok();
+  RawSocket client(test.port);
+  const std::string request = post("identity", std::string(500'000, 'x'));
+  for (std::size_t at = 0; at < request.size(); at += 90'000) {
+    client.send(request.substr(at, 90'000));
+    usleep(20'000);  // a packet of its own
+  }
+  EXPECT_TRUE(client.read_until("\r\n\r\nok"));
+}
+
 TEST(Body, AClientThatLeavesGivesItsBytesBack) {
   TestServer test;
   {
