@@ -27,6 +27,7 @@ RankRow* RankCore::find(RequestId id) {
 }
 
 void RankCore::on(const Started&, Context&, Effects& out) {
+  out.gauge("troupe_kv_blocks_orphaned", orphaned_);  // there from the start, for who scrapes it
   report_load(out);
 }
 

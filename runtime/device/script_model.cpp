@@ -86,11 +86,14 @@ bool ScriptModel::give(Player& player, Time now, RowResult& out) const {
 
 StepModel::Outcome ScriptModel::sample(const StepPlan& plan, Time start) {
   Time end = start + kStepMax;
+  bool waits = false;  // rows that ended in the step before need no time
   for (const auto& row : plan.rows) {
     if (!row.sample) continue;
+    waits = waits || !player(row).over;
     const std::optional<Time> due = next_due(player(row), start);
     if (due) end = std::min(end, std::max(*due, start));
   }
+  if (!waits) end = start;
   StepResult result;
   result.step = plan.step;
   for (const auto& row : plan.rows) {

@@ -107,6 +107,15 @@ TEST_F(ScriptModelTest, ChunksComeAfterTheirDelays) {
   EXPECT_EQ(now - start, milliseconds(12));
 }
 
+TEST_F(ScriptModelTest, AStepOfRowsThatHaveEndedTakesNoTime) {
+  script("a", R"({"chunks":[{"text":"x"}]})");
+  EXPECT_EQ(step(plan("a", true)).result->rows[0].end, RowEnd::kStop);
+  EXPECT_EQ(step(plan("a", false)).takes, Duration());
+  script("b", R"({"chunks":[{"text":"x"}],"finish":"stall"})");
+  step(plan("b", true));
+  EXPECT_EQ(step(plan("b", false)).takes, ScriptModel::kStepMax) << "it waits, and others may come";
+}
+
 TEST_F(ScriptModelTest, ItsTokensAreCertain) {
   script("a", R"({"chunks":[{"text":"xy"}]})");
   StepPlan asked = plan("a", true);
