@@ -19,8 +19,8 @@
 #include "actors/gateway/gateway_messages.hpp"
 #include "actors/gateway/host_access.hpp"
 #include "actors/gateway/host_exchanges.hpp"
-#include "actors/gateway/host_scrapes.hpp"
 #include "runtime/actor/system.hpp"
+#include "runtime/base/job_thread.hpp"
 #include "runtime/http/server.hpp"
 
 namespace troupe {
@@ -74,7 +74,9 @@ class HttpHost final : public http::Handler {
   ActorRef gateway_;  ///< of receive() only
   std::atomic<ServingState> told_{ServingState::kStarting};
   std::atomic<bool> draining_{false};
-  std::unique_ptr<HostScrapes> scrapes_ = std::make_unique<HostScrapes>();
+  /// Scrapers come every few seconds, and a crowd of them is a fault.
+  static constexpr std::size_t kScrapesMax = 16;
+  std::unique_ptr<JobThread> scrapes_ = std::make_unique<JobThread>(kScrapesMax);
 };
 
 }  // namespace troupe

@@ -15,6 +15,7 @@ namespace troupe {
 namespace {
 
 constexpr Duration kAnswerWithin = seconds(1);
+constexpr std::size_t kQuestionsMax = 64;  ///< that wait
 
 http::Response json_response(int status, std::string body) {
   return {status, {{"content-type", "application/json"}}, std::move(body)};
@@ -87,7 +88,7 @@ AdminServer::AdminServer(std::unique_ptr<http::Server> bound, ActorSystem& syste
     : system_(system),
       root_(root),
       options_(std::move(options)),
-      questions_(std::make_unique<QuestionThread>()),
+      questions_(std::make_unique<JobThread>(kQuestionsMax)),
       server_(std::move(bound)) {}
 
 Result<std::unique_ptr<http::Server>> AdminServer::bind(std::uint16_t port) {
@@ -219,7 +220,7 @@ void AdminServer::show(http::SessionId session, const std::string& id) {
 }
 
 void AdminServer::ask(http::SessionId session, std::function<void()> question) {
-  if (!questions_->ask(std::move(question))) {
+  if (!questions_->run(std::move(question))) {
     server_->respond(session, error_answer(503, "busy", "too many questions at once; try again"));
   }
 }

@@ -19,8 +19,8 @@
 #include <string>
 
 #include "runtime/actor/system.hpp"
+#include "runtime/base/job_thread.hpp"
 #include "runtime/http/server.hpp"
-#include "tools/admin/question_thread.hpp"
 
 namespace troupe {
 
@@ -73,7 +73,7 @@ class AdminServer final : public http::Handler {
   ActorSystem& system_;
   const ActorRef root_;
   const AdminOptions options_;
-  std::unique_ptr<QuestionThread> questions_;
+  std::unique_ptr<JobThread> questions_;
   std::unique_ptr<http::Server> server_;
 };
 

@@ -34,10 +34,8 @@ bool read_bias(std::string_view key, JsonTape::Index value, Conversion& conversi
 bool says_nothing(std::string_view name, JsonTape::Index value, const JsonTape& tape) {
   std::string text;
   tape.print(value, kCompactJson, text);
-  if (name == "modalities") return text == R"(["text"])";
   if (name == "best_of") return text == "1";
   if (name == "repetition_penalty") return text == "1" || text == "1.0";
-  if (name == "function_call") return text == "\"none\"";
   if (name == "suffix") return text == "\"\"";
   return text == "0" || text == "false" || text == "[]";
 }

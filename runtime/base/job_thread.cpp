@@ -1,8 +1,8 @@
-#include "actors/gateway/host_scrapes.hpp"
+#include "runtime/base/job_thread.hpp"
 
 namespace troupe {
 
-HostScrapes::~HostScrapes() {
+JobThread::~JobThread() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -11,17 +11,15 @@ HostScrapes::~HostScrapes() {
   thread_.join();
 }
 
-bool HostScrapes::run(std::function<void()> job) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= kWaitingMax) return false;
-    waiting_.push_back(std::move(job));
-  }
+bool JobThread::run(std::function<void()> job) {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.size() >= waiting_max_) return false;
+  waiting_.push_back(std::move(job));
   changed_.notify_one();
   return true;
 }
 
-void HostScrapes::work() {
+void JobThread::work() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
