@@ -213,6 +213,9 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
     return tell_health(out);
   }
   const auto live = live_.find(at->second);
+  if (args_.front && down.reason != EndReason::kStopped) {
+    out.send(args_.front, make_message<ExchangeLost>(live->second.exchange));
+  }
   admission_.release(live->second.tenant);
   more_rows_ -= live->second.more_rows;
   live_.erase(live);

@@ -36,7 +36,7 @@ class GatewayCore {
     std::uint32_t requests_max = 320;  ///< live at once: running and waiting
     Duration request_timeout = seconds(600);
     Duration retry_after = seconds(1);
-    ActorRef front;  ///< hears of GatewayHealth; nobody in simulation
+    ActorRef front;  ///< hears of GatewayHealth and ExchangeLost; nobody in simulation
     std::string version;
     std::shared_ptr<const RequestPreparer> preparer;
     std::vector<TenantLimits> tenants;  ///< of the configured keys

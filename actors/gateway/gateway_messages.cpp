@@ -9,5 +9,6 @@ template const MessageType& message_type<RankLeft>();
 template const MessageType& message_type<StreamsStarted>();
 template const MessageType& message_type<CancelAnswered>();
 template const MessageType& message_type<GatewayHealth>();
+template const MessageType& message_type<ExchangeLost>();
 
 }  // namespace troupe

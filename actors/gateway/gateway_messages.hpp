@@ -4,6 +4,7 @@
 //   request → gateway   PlaceRequest; its Down is the end of its load
 //   operator → gateway  CancelRequest;  gateway → operator  CancelAnswered
 //   gateway → front     GatewayHealth: at its start and when it changes
+//                       ExchangeLost: its request ended otherwise than by stopping itself
 #pragma once
 
 #include <string>
@@ -58,6 +59,13 @@ struct GatewayHealth {
   static constexpr MessageInfo info{0x0114, "gateway_health"};
   ServingState state = ServingState::kStarting;
   static void fields(auto& self, auto&& visit) { visit("state", self.state); }
+};
+
+/// Nobody may answer this exchange any more, if nobody has.
+struct ExchangeLost {
+  static constexpr MessageInfo info{0x0115, "exchange_lost"};
+  std::uint64_t exchange = 0;
+  static void fields(auto& self, auto&& visit) { visit("exchange", self.exchange); }
 };
 
 using GatewayProtocol =

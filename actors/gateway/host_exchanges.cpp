@@ -21,7 +21,7 @@ ActorRef HostExchanges::open(std::uint64_t number, recipe::Protocol protocol) {
   const std::lock_guard lock(stripe.mutex);
   if (stripe.gateway) {
     Exchange& exchange = stripe.exchanges[number];
-    exchange.owner = stripe.gateway;
+    exchange.gateway = exchange.owner = stripe.gateway;
     exchange.protocol = protocol;
   }
   return stripe.gateway;
@@ -66,19 +66,19 @@ std::optional<HostExchanges::Exchange> HostExchanges::take(std::uint64_t number)
   return exchange;
 }
 
-std::map<std::uint64_t, HostExchanges::Exchange> HostExchanges::take_of(const ActorRef& owner) {
+std::map<std::uint64_t, HostExchanges::Exchange> HostExchanges::take_of(const ActorRef& gateway) {
   std::map<std::uint64_t, Exchange> taken;
   for (auto& stripe : stripes_) {
     const std::lock_guard lock(stripe.mutex);
     for (auto at = stripe.exchanges.begin(); at != stripe.exchanges.end();) {
-      if (at->second.owner == owner) {
+      if (at->second.gateway == gateway) {
         taken.insert(*at);
         at = stripe.exchanges.erase(at);
       } else {
         ++at;
       }
     }
-    if (stripe.gateway == owner) stripe.gateway = ActorRef{};
+    if (stripe.gateway == gateway) stripe.gateway = ActorRef{};
   }
   return taken;
 }

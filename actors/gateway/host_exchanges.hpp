@@ -6,8 +6,8 @@
 // writes to.
 //
 // Invariants: (1) an exchange is taken out once, by whoever ends it; (2) an exchange that was
-// opened for an owner is found by take_of(owner), whenever that comes: owner and gateway are read
-// under one lock.
+// opened for a gateway is found by take_of(gateway), whenever that comes: it is read and noted under
+// one lock.
 // Threads: any. No lock is held while anybody is called.
 #pragma once
 
@@ -26,6 +26,7 @@ namespace troupe {
 class HostExchanges {
  public:
   struct Exchange {
+    ActorRef gateway;  ///< that it was opened for
     ActorRef owner;    ///< the gateway, then the request
     ActorRef streams;  ///< nobody before adoption
     bool begun = false;
@@ -45,8 +46,8 @@ class HostExchanges {
   /// The streams that are to hear of these bytes, told in steps; nobody: not yet, or unknown.
   ActorRef drained(std::uint64_t number, std::uint64_t bytes);
   std::optional<Exchange> take(std::uint64_t number);
-  /// All exchanges of an owner; it is the gateway no more if it was.
-  std::map<std::uint64_t, Exchange> take_of(const ActorRef& owner);
+  /// All exchanges of a gateway, which is nobody's any more.
+  std::map<std::uint64_t, Exchange> take_of(const ActorRef& gateway);
 
  private:
   struct alignas(64) Stripe {

@@ -27,7 +27,7 @@ HeaderList joined(HeaderList headers, const HeaderList& more) {
 
 HttpHost::HttpHost(ActorSystem& system, Options options)
     : system_(system), options_(std::move(options)) {
-  endpoint_ = system_.open_endpoint([this](const Envelope& envelope) { receive(envelope); });
+  endpoint_ = system_.open_direct_endpoint([this](const Envelope& envelope) { receive(envelope); });
 }
 
 HttpHost::~HttpHost() {
@@ -118,14 +118,7 @@ void HttpHost::on_drained(http::SessionId session, std::size_t bytes) {
 void HttpHost::on_gone(http::SessionId session) {
   const auto exchange = book_.take(session.value);
   if (!exchange) return;
-  if (exchange->streams) system_.unwatch(endpoint_, exchange->owner);
   system_.send(endpoint_, exchange->owner, make_message<SessionGone>(session.value));
-}
-
-std::optional<HostExchanges::Exchange> HttpHost::finish(std::uint64_t number) {
-  auto exchange = book_.take(number);
-  if (exchange && exchange->streams) system_.unwatch(endpoint_, exchange->owner);
-  return exchange;
 }
 
 void HttpHost::receive(const Envelope& envelope) {
@@ -138,51 +131,54 @@ void HttpHost::receive(const Envelope& envelope) {
     server_->begin_stream(session_of(begin->exchange), begin->status,
                           joined(begin->headers, book_.begin(begin->exchange)));
   } else if (const auto* respond = message.as<SessionRespond>()) {
-    if (const auto exchange = finish(respond->exchange)) {
+    if (const auto exchange = book_.take(respond->exchange)) {
       http::Response response = to_http(*respond);
       response.headers = joined(std::move(response.headers), exchange->headers);
       server_->respond(session_of(respond->exchange), std::move(response));
     }
   } else if (const auto* end = message.as<SessionEnd>()) {
-    if (finish(end->exchange)) server_->end(session_of(end->exchange));
+    if (book_.take(end->exchange)) server_->end(session_of(end->exchange));
   } else if (const auto* cut = message.as<SessionCut>()) {
-    if (finish(cut->exchange)) server_->cut(session_of(cut->exchange));
+    if (book_.take(cut->exchange)) server_->cut(session_of(cut->exchange));
+  } else if (const auto* orphan = message.as<ExchangeLost>()) {
+    if (const auto exchange = book_.take(orphan->exchange)) lost(orphan->exchange, *exchange);
   } else if (const auto* down = message.as<Down>()) {
-    owner_ended(down->ref);
+    gateway_ended(down->ref);
   } else if (const auto* started = message.as<GatewayStarted>()) {
     gateway_started(started->gateway);
   } else if (const auto* health = message.as<GatewayHealth>()) {
     told_ = health->state;
-  } else if (const auto* lost = message.as<Undeliverable>()) {
-    if (lost->kind == HttpArrived::info.kind) owner_ended(lost->to);
+  } else if (const auto* undelivered = message.as<Undeliverable>()) {
+    if (undelivered->kind == HttpArrived::info.kind) gateway_ended(undelivered->to);
   }
 }
 
 void HttpHost::adopted(const SessionAdopted& adoption) {
-  if (book_.adopt(adoption)) {
-    system_.watch(endpoint_, adoption.request);
-  } else {
-    // The client left before the request was born.
-    system_.send(endpoint_, adoption.request, make_message<SessionGone>(adoption.exchange));
-  }
+  if (book_.adopt(adoption)) return;
+  // The client left before the request was born.
+  system_.send(endpoint_, adoption.request, make_message<SessionGone>(adoption.exchange));
 }
 
-void HttpHost::owner_ended(const ActorRef& owner) {
-  if (owner == gateway_) told_ = ServingState::kStarting;
-  const auto orphans = book_.take_of(owner);
-  for (const auto& [exchange, orphan] : orphans) {
-    if (orphan.begun) {
-      server_->cut(session_of(exchange));
-    } else {
-      server_->respond(session_of(exchange),
-                       to_http(error_response(exchange, orphan.protocol, Code::kLost,
-                                              "the request was lost inside of the server")));
-    }
+void HttpHost::gateway_ended(const ActorRef& gateway) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (gateway == gateway_) told_ = ServingState::kStarting;
   }
+  for (const auto& [number, exchange] : book_.take_of(gateway)) lost(number, exchange);
+}
+
+void HttpHost::lost(std::uint64_t number, const HostExchanges::Exchange& exchange) {
+  if (exchange.begun) return server_->cut(session_of(number));
+  server_->respond(session_of(number),
+                   to_http(error_response(number, exchange.protocol, Code::kLost,
+                                          "the request was lost inside of the server")));
 }
 
 void HttpHost::gateway_started(const ActorRef& gateway) {
-  gateway_ = gateway;
+  {
+    const std::lock_guard lock(mutex_);
+    gateway_ = gateway;
+  }
   book_.set_gateway(gateway);
   system_.watch(endpoint_, gateway);
 }

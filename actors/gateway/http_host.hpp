@@ -1,20 +1,21 @@
 // The HTTP server as a foreign actor: exchanges become messages and messages become bytes.
 //
-// It opens one endpoint, the session of all exchanges (session_messages.hpp), watches whoever owns
-// an exchange, and answers by itself what must not wait for an actor: an owner that ends without a
-// terminal message, a missing gateway, CORS preflights, wrong keys, the health paths (from the
-// state that the gateway told last, or draining), and /metrics. It knows nothing of what requests
-// mean.
+// It opens one endpoint, the session of all exchanges (session_messages.hpp), watches the gateway,
+// and answers by itself what must not wait for an actor: an owner that ended without a terminal
+// message, a missing gateway, CORS preflights, wrong keys, the health paths (from the state that the
+// gateway told last, or draining), and /metrics. It knows nothing of what requests mean.
 //
-// Threads: server callbacks come from io threads, messages from scheduler threads; who owns what is
-// in the stripes of host_exchanges.hpp. Metrics are rendered on a thread of their own: that takes
-// milliseconds which no io thread has.
+// Threads: server callbacks come from io threads, messages from the turns of whoever sends them,
+// many at a time: no answer waits for another's. Who owns what is in the stripes of
+// host_exchanges.hpp. Metrics are rendered on a thread of their own: that takes milliseconds which
+// no io thread has.
 // Ownership: system and metrics outlive it; `attach` gives it the server, which goes before it.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 #include "actors/gateway/gateway_messages.hpp"
 #include "actors/gateway/host_access.hpp"
@@ -61,17 +62,16 @@ class HttpHost final : public http::Handler {
   void refuse_without_gateway(http::SessionId session, std::string_view path);
   void receive(const Envelope& envelope);
   void adopted(const SessionAdopted& adopted);
-  void owner_ended(const ActorRef& owner);
+  void gateway_ended(const ActorRef& gateway);
+  void lost(std::uint64_t number, const HostExchanges::Exchange& exchange);
   void gateway_started(const ActorRef& gateway);
-  /// Takes the exchange out of the books; nothing if it ended before.
-  std::optional<HostExchanges::Exchange> finish(std::uint64_t number);
-
   ActorSystem& system_;
   const Options options_;
   http::Server* server_ = nullptr;
   ActorRef endpoint_;
   HostExchanges book_;
-  ActorRef gateway_;  ///< of receive() only
+  std::mutex mutex_;  ///< guards what follows
+  ActorRef gateway_;
   std::atomic<ServingState> told_{ServingState::kStarting};
   std::atomic<bool> draining_{false};
   /// Scrapers come every few seconds, and a crowd of them is a fault.

@@ -9,6 +9,9 @@ namespace troupe {
 namespace {
 constexpr TimerTag kDeadline{1, 0};
 constexpr OpId kPrepare{1};
+/// A body of this size is a prompt within some 20 µs (docs/status.md, recipe figures), what a
+/// thread's wake-up costs.
+constexpr std::size_t kBriefBody = 1024;
 /// How long the stream table may take to close a row that has failed.
 constexpr Duration kCloseGrace = seconds(1);
 }  // namespace
@@ -32,7 +35,11 @@ void RequestCore::prepare(std::shared_ptr<const ResponseChain> earlier, Effects&
     return preparer->prepare(*arrived, id, earlier.get());
   };
   const Duration cost = args_.preparer->modelled_time(*args_.arrived);
-  out.compute(kPrepare, make_job<Prepared>(std::move(job), cost), deadline_);
+  const bool brief = !earlier && args_.arrived->body.size() <= kBriefBody;
+  out.compute(
+      kPrepare,
+      make_job<Prepared>(std::move(job), cost, brief ? JobLength::kBrief : JobLength::kAny),
+      deadline_);
 }
 
 void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out) {

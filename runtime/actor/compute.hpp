@@ -1,7 +1,8 @@
 // CPU work outside of actors: pure functions of immutable inputs.
 //
-// Tokenizing, hashing, grammar compilation. Live a job runs on a pool's threads; simulated it runs
-// inline and is charged `modelled_time`. Its result comes back as Done<Output>.
+// Tokenizing, hashing, grammar compilation. Live a job runs on a pool's threads, or, if it is brief,
+// behind its actor's turn; simulated it runs inline and is charged `modelled_time`. Its result comes
+// back as Done<Output>.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,12 @@ class ComputeJob {
   /// The message that says why no result came (pool full, deadline, exception).
   virtual Message failed(OpId op, Error error) const = 0;
   virtual Duration modelled_time() const = 0;
+  /// Whether it takes less than two hand-overs between threads would (tens of microseconds), so that
+  /// a pool's thread is not worth it.
+  virtual bool brief() const = 0;
 };
+
+enum class JobLength : std::uint8_t { kAny, kBrief };
 
 /// Its result, or why there is none: what a job throws ends the operation, nothing else.
 Message run_job(const ComputeJob& job, OpId op);
@@ -27,8 +33,8 @@ Message run_job(const ComputeJob& job, OpId op);
 template <class Output, class Function>
 class FunctionJob final : public ComputeJob {
  public:
-  FunctionJob(Function function, Duration modelled)
-      : function_(std::move(function)), time_(modelled) {}
+  FunctionJob(Function function, Duration modelled, JobLength length)
+      : function_(std::move(function)), time_(modelled), length_(length) {}
 
   Message run(OpId op) const override {
     Result<Output> result = function_();
@@ -39,15 +45,19 @@ class FunctionJob final : public ComputeJob {
     return make_message<Done<Output>>(op, true, std::move(error), Output{});
   }
   Duration modelled_time() const override { return time_; }
+  bool brief() const override { return length_ == JobLength::kBrief; }
 
  private:
   Function function_;
   Duration time_;
+  JobLength length_;
 };
 
 template <class Output, class Function>
-std::shared_ptr<const ComputeJob> make_job(Function function, Duration modelled_time) {
-  return std::make_shared<const FunctionJob<Output, Function>>(std::move(function), modelled_time);
+std::shared_ptr<const ComputeJob> make_job(Function function, Duration modelled_time,
+                                           JobLength length = JobLength::kAny) {
+  return std::make_shared<const FunctionJob<Output, Function>>(std::move(function), modelled_time,
+                                                               length);
 }
 
 }  // namespace troupe

@@ -90,6 +90,7 @@ class HostedActor {
   void apply(effect::LaunchStep& launch);
   void apply(effect::Cancel& cancel);
   void apply(effect::Compute& compute);
+  void compute_here(const effect::Compute& compute);
   void apply(effect::Watch& watch);
   void apply(effect::Unwatch& unwatch);
   void apply(effect::Spawn& spawn);

@@ -1,5 +1,7 @@
 #include "runtime/actor/live_node.hpp"
 
+#include "runtime/actor/direct_host.hpp"
+
 namespace troupe {
 
 namespace {
@@ -69,7 +71,10 @@ void LiveNode::host_gone() {
 
 void LiveNode::spawn(Birth birth) {
   const ActorRef ref = birth.ref;
-  HostPtr host = engine_->start(*this, std::move(birth));
+  start(ref, engine_->start(*this, std::move(birth)));
+}
+
+void LiveNode::start(const ActorRef& ref, HostPtr host) {
   TROUPE_ASSERT(table_.insert(ref, host), "an actor with this id is still alive");
   host->post(Mail{{}, MailKind::kWake, 0, {}});
 }
@@ -81,12 +86,25 @@ ActorRef LiveNode::spawn_root(std::uint64_t local, const ActorType& type,
   return ref;
 }
 
-ActorRef LiveNode::open_endpoint(std::function<void(const Envelope&)> receive) {
+ActorRef LiveNode::next_endpoint() {
   constexpr std::uint64_t kEndpoints = 0x656e6470;
   const std::uint64_t number = next_endpoint_.fetch_add(1) + 1;
   const std::uint64_t local = child_id(mix64(kEndpoints, options_.node.value), number);
-  return spawn_root(local, kEndpointType,
+  return {options_.node, options_.incarnation, local, 1};
+}
+
+ActorRef LiveNode::open_endpoint(std::function<void(const Envelope&)> receive) {
+  return spawn_root(next_endpoint().local, kEndpointType,
                     std::make_shared<EndpointActor::Receive>(std::move(receive)));
+}
+
+ActorRef LiveNode::open_direct_endpoint(std::function<void(const Envelope&)> receive) {
+  const ActorRef ref = next_endpoint();
+  if (refusing_.load()) return ref;
+  auto deaf = std::make_shared<EndpointActor::Receive>([](const Envelope&) {});
+  start(ref, DirectHost::make(*this, {ref, {}, &kEndpointType, std::move(deaf)},
+                              std::move(receive)));
+  return ref;
 }
 
 void LiveNode::forget(const ActorRef& ref) {

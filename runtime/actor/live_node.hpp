@@ -61,6 +61,7 @@ class LiveNode {
   // For the system's callers.
   ActorRef spawn_root(std::uint64_t local, const ActorType& type, std::shared_ptr<const void> args);
   ActorRef open_endpoint(std::function<void(const Envelope&)> receive);
+  ActorRef open_direct_endpoint(std::function<void(const Envelope&)> receive);
   const ActorTable& table() const { return table_; }
   bool is_local(const ActorRef& ref) const {
     return ref.node == options_.node && ref.incarnation == options_.incarnation;
@@ -77,6 +78,8 @@ class LiveNode {
   void drain_roots(Time until);
   bool end_everybody(Time until);
   Status hung() const;
+  ActorRef next_endpoint();
+  void start(const ActorRef& ref, HostPtr host);
   void tell_unknown(const ActorRef& watcher, const ActorRef& target);
 
   SystemOptions options_;

@@ -31,6 +31,10 @@ ActorRef ActorSystem::open_endpoint(std::function<void(const Envelope&)> receive
   return node_->open_endpoint(std::move(receive));
 }
 
+ActorRef ActorSystem::open_direct_endpoint(std::function<void(const Envelope&)> receive) {
+  return node_->open_direct_endpoint(std::move(receive));
+}
+
 void ActorSystem::close_endpoint(const ActorRef& endpoint, EndReason reason) {
   node_->order_end(endpoint, reason, "closed");
 }

@@ -96,6 +96,10 @@ class ActorSystem {
   /// A foreign actor: `receive` is called for each message to it, one at a time, on scheduler
   /// threads; it must not block. If it throws, the endpoint ends like a crashed actor.
   ActorRef open_endpoint(std::function<void(const Envelope&)> receive);
+  /// The same without a mailbox: `receive` runs in the turn of whoever sends, so that it may run on
+  /// several threads at once; one sender's messages stay in order. It must not block.
+  /// Requires: not called by an actor.
+  ActorRef open_direct_endpoint(std::function<void(const Envelope&)> receive);
   /// Watchers get Down. Afterwards `receive` is not called again; a call that runs goes on.
   void close_endpoint(const ActorRef& endpoint, EndReason reason = EndReason::kStopped);
   /// An endpoint watches: Down comes to its `receive`. In order with messages to the endpoint, and
