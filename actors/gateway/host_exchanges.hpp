@@ -6,9 +6,8 @@
 // writes to.
 //
 // Invariants: (1) an exchange is taken out once, by whoever ends it; (2) an exchange that was
-// opened for a gateway is found by take_of(gateway), whenever that comes: it is read and noted under
-// one lock.
-// Threads: any. No lock is held while anybody is called.
+// opened for a gateway is found by take_of(gateway), whenever that comes: it is read and noted
+// under one lock. Threads: any. No lock is held while anybody is called.
 #pragma once
 
 #include <array>

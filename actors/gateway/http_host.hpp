@@ -2,8 +2,8 @@
 //
 // It opens one endpoint, the session of all exchanges (session_messages.hpp), watches the gateway,
 // and answers by itself what must not wait for an actor: an owner that ended without a terminal
-// message, a missing gateway, CORS preflights, wrong keys, the health paths (from the state that the
-// gateway told last, or draining), and /metrics. It knows nothing of what requests mean.
+// message, a missing gateway, CORS preflights, wrong keys, the health paths (from the state that
+// the gateway told last, or draining), and /metrics. It knows nothing of what requests mean.
 //
 // Threads: server callbacks come from io threads, messages from the turns of whoever sends them,
 // many at a time: no answer waits for another's. Who owns what is in the stripes of

@@ -13,8 +13,8 @@
 //
 // Invariants: (1) an exchange gets one terminal message: SessionRespond, SessionEnd or SessionCut;
 // a second is ignored; (2) the session answers by itself if the request, or before adoption the
-// gateway, ends without a terminal message: a client always gets an answer or an error. It learns of
-// that by watching, or from the gateway (ExchangeLost).
+// gateway, ends without a terminal message: a client always gets an answer or an error. It learns
+// of that by watching, or from the gateway (ExchangeLost).
 #pragma once
 
 #include <optional>

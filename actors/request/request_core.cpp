@@ -36,10 +36,9 @@ void RequestCore::prepare(std::shared_ptr<const ResponseChain> earlier, Effects&
   };
   const Duration cost = args_.preparer->modelled_time(*args_.arrived);
   const bool brief = !earlier && args_.arrived->body.size() <= kBriefBody;
-  out.compute(
-      kPrepare,
-      make_job<Prepared>(std::move(job), cost, brief ? JobLength::kBrief : JobLength::kAny),
-      deadline_);
+  out.compute(kPrepare,
+              make_job<Prepared>(std::move(job), cost, brief ? JobLength::kBrief : JobLength::kAny),
+              deadline_);
 }
 
 void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out) {

@@ -1,8 +1,8 @@
 // CPU work outside of actors: pure functions of immutable inputs.
 //
-// Tokenizing, hashing, grammar compilation. Live a job runs on a pool's threads, or, if it is brief,
-// behind its actor's turn; simulated it runs inline and is charged `modelled_time`. Its result comes
-// back as Done<Output>.
+// Tokenizing, hashing, grammar compilation. Live a job runs on a pool's threads, or, if it is
+// brief, behind its actor's turn; simulated it runs inline and is charged `modelled_time`. Its
+// result comes back as Done<Output>.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ class ComputeJob {
   /// The message that says why no result came (pool full, deadline, exception).
   virtual Message failed(OpId op, Error error) const = 0;
   virtual Duration modelled_time() const = 0;
-  /// Whether it takes less than two hand-overs between threads would (tens of microseconds), so that
-  /// a pool's thread is not worth it.
+  /// Whether it takes less than two hand-overs between threads would (tens of microseconds), so
+  /// that a pool's thread is not worth it.
   virtual bool brief() const = 0;
 };
 

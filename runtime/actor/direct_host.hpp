@@ -5,10 +5,10 @@
 // breaks rule 3 of host.hpp on purpose, for functions that lock what they share by themselves.
 //
 // Invariants: (1) messages of one sender stay in order, those of several may overlap; (2) births,
-// orders, watches and questions are one at a time, as with any host, in the thread that brings them;
-// (3) after the end nothing is handed over any more; a call that runs goes on.
-// Messages are not counted (Observed): the counters would be one cache line for all threads.
-// Threads: any; no lock is held while anybody is called. Ownership: counted like every host.
+// orders, watches and questions are one at a time, as with any host, in the thread that brings
+// them; (3) after the end nothing is handed over any more; a call that runs goes on. Messages are
+// not counted (Observed): the counters would be one cache line for all threads. Threads: any; no
+// lock is held while anybody is called. Ownership: counted like every host.
 #pragma once
 
 #include <atomic>

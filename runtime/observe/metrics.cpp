@@ -6,8 +6,11 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
+#include <string_view>
+#include <unordered_map>
 
 namespace troupe {
 
@@ -103,84 +106,129 @@ const std::map<std::string, Entry>& table() {
   return entries;
 }
 
+/// The series of one name. Notes come from every thread many times a request: a series is found
+/// without a lock if it has no label of its own, and prometheus-cpp is asked for each only once
+/// (its Add makes a new metric before it looks for the old one).
+template <class Metric>
+class Series {
+ public:
+  using Labels = std::map<std::string, std::string>;
+
+  void open(prometheus::Family<Metric>& family, std::string model) {
+    family_ = &family;
+    model_ = std::move(model);
+  }
+  template <class... Args>
+  Metric& plain(const Args&... args) {
+    Metric* known = plain_.load(std::memory_order_acquire);
+    if (known == nullptr) {
+      known = &family_->Add({{"model_name", model_}}, args...);
+      plain_.store(known, std::memory_order_release);
+    }
+    return *known;
+  }
+  template <class... Args>
+  Metric& labelled(const char* label, const std::string& value, const Args&... args) {
+    const std::lock_guard lock(mutex_);
+    Metric*& known = labelled_[value];
+    if (known == nullptr) {
+      known = &family_->Add({{"model_name", model_}, {label, value}}, args...);
+    }
+    return *known;
+  }
+
+ private:
+  prometheus::Family<Metric>* family_ = nullptr;
+  std::string model_;
+  std::atomic<Metric*> plain_{nullptr};
+  std::mutex mutex_;
+  std::map<std::string, Metric*> labelled_;
+};
+
+struct Slot {
+  const Entry* entry = nullptr;
+  Series<prometheus::Counter> counter;
+  Series<prometheus::Gauge> gauge;
+  Series<prometheus::Histogram> histogram;
+};
+
 }  // namespace
 
 struct Metrics::Impl {
-  std::mutex mutex;
-  std::string model_name;
   prometheus::Registry registry;
-  std::map<std::string, prometheus::Family<prometheus::Counter>*> counters;
-  std::map<std::string, prometheus::Family<prometheus::Gauge>*> gauges;
-  std::map<std::string, prometheus::Family<prometheus::Histogram>*> histograms;
-  std::map<std::uint64_t, std::string> engines;  ///< label value of a noting actor
+  std::unordered_map<std::string_view, Slot> slots;  ///< never changes; keys are the table's
+  std::mutex mutex;                                  ///< guards what follows
+  std::map<std::uint64_t, std::string> engines;      ///< label value of a noting actor
 
-  Impl(std::string model) : model_name(std::move(model)) {
+  explicit Impl(const std::string& model) {
     for (const auto& [name, entry] : table()) {
+      Slot& slot = slots[name];
+      slot.entry = &entry;
+      const std::string help = entry.help;
       switch (entry.kind) {
         case Kind::kCounter:
-          counters[name] =
-              &prometheus::BuildCounter().Name(name).Help(entry.help).Register(registry);
+          slot.counter.open(prometheus::BuildCounter().Name(name).Help(help).Register(registry),
+                            model);
           break;
         case Kind::kGauge:
-          gauges[name] = &prometheus::BuildGauge().Name(name).Help(entry.help).Register(registry);
+          slot.gauge.open(prometheus::BuildGauge().Name(name).Help(help).Register(registry), model);
           break;
         case Kind::kHistogram:
-          histograms[name] =
-              &prometheus::BuildHistogram().Name(name).Help(entry.help).Register(registry);
+          slot.histogram.open(prometheus::BuildHistogram().Name(name).Help(help).Register(registry),
+                              model);
           break;
       }
     }
   }
 
-  std::map<std::string, std::string> labels(const Entry& entry, std::uint64_t from,
-                                            const std::string& text) {
-    std::map<std::string, std::string> labels{{"model_name", model_name}};
-    if (entry.kind == Kind::kGauge && entry.by_rank && from != 0) {
-      // Gauges of several ranks must not overwrite each other.
-      auto at = engines.find(from);
-      if (at == engines.end()) at = engines.emplace(from, std::to_string(engines.size())).first;
-      labels["engine"] = at->second;
-    }
-    if (entry.label != nullptr) labels[entry.label] = text;
-    return labels;
+  Slot& slot(const char* name, Kind kind) {
+    const auto found = slots.find(name);
+    TROUPE_ASSERT(found != slots.end() && found->second.entry->kind == kind,
+                  "a metric that the table does not know, or knows as another kind");
+    return found->second;
   }
 
-  void add(std::uint64_t from, const std::string& name, double value, const std::string& text) {
-    const auto found = table().find(name);
-    TROUPE_ASSERT(found != table().end(), "a metric that the table does not know");
-    const Entry& entry = found->second;
-    switch (entry.kind) {
-      case Kind::kCounter:
-        counters[name]->Add(labels(entry, 0, text)).Increment(value);
-        break;
-      case Kind::kGauge:
-        gauges[name]->Add(labels(entry, from, text)).Set(value);
-        break;
-      case Kind::kHistogram:
-        histograms[name]->Add(labels(entry, 0, text), *entry.buckets).Observe(value);
-        break;
-    }
+  std::string engine(std::uint64_t from) {
+    const std::lock_guard lock(mutex);
+    auto at = engines.find(from);
+    if (at == engines.end()) at = engines.emplace(from, std::to_string(engines.size())).first;
+    return at->second;
+  }
+
+  void count(Slot& slot, double value, const std::string& text) {
+    const char* label = slot.entry->label;
+    auto& series = slot.counter;
+    (label == nullptr ? series.plain() : series.labelled(label, text)).Increment(value);
+  }
+  /// Gauges of several ranks must not overwrite each other.
+  void set(Slot& slot, std::uint64_t from, double value) {
+    const bool by_rank = slot.entry->by_rank && from != 0;
+    auto& series = slot.gauge;
+    (by_rank ? series.labelled("engine", engine(from)) : series.plain()).Set(value);
   }
 };
 
-Metrics::Metrics(std::string model_name) : impl_(std::make_unique<Impl>(std::move(model_name))) {}
+Metrics::Metrics(std::string model_name) : impl_(std::make_unique<Impl>(model_name)) {}
 Metrics::~Metrics() = default;
 
 void Metrics::note(const ActorRef& from, const effect::Note& note) {
-  const auto entry = table().find(note.name);
-  TROUPE_ASSERT(entry != table().end() && entry->second.kind == kind_of(note.kind),
-                "a metric that the table does not know, or knows as another kind");
-  const std::lock_guard lock(impl_->mutex);
-  impl_->add(from.local, note.name, note.value, note.text);
+  const Kind kind = kind_of(note.kind);
+  Slot& slot = impl_->slot(note.name, kind);
+  switch (kind) {
+    case Kind::kCounter:
+      return impl_->count(slot, note.value, note.text);
+    case Kind::kGauge:
+      return impl_->set(slot, from.local, note.value);
+    case Kind::kHistogram:
+      return slot.histogram.plain(*slot.entry->buckets).Observe(note.value);
+  }
 }
 
 void Metrics::set(const char* name, double value) {
-  const std::lock_guard lock(impl_->mutex);
-  impl_->add(0, name, value, {});
+  impl_->set(impl_->slot(name, Kind::kGauge), 0, value);
 }
 
 std::string Metrics::render() {
-  const std::lock_guard lock(impl_->mutex);
   return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
 }
 
