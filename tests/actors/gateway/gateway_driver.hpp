@@ -20,7 +20,9 @@ class GatewayDriver {
     return args;
   }
   explicit GatewayDriver(std::uint32_t requests_max = 8, const ActorRef& self = actor(1))
-      : driver(args(requests_max), self) {
+      : GatewayDriver(args(requests_max), self) {}
+  explicit GatewayDriver(const GatewayCore::Args& args, const ActorRef& self = actor(1))
+      : driver(args, self) {
     driver.starts();
   }
 

@@ -134,5 +134,19 @@ TEST(Admission, OverloadIs529ToAnthropicsClients) {
   EXPECT_NE(wrong.body.find("invalid_request_error"), std::string::npos) << wrong.body;
 }
 
+TEST(Gateway, TellsTheFrontOfARequestThatEndedOtherwiseThanByItself) {
+  GatewayCore::Args args = GatewayDriver::args();
+  args.front = actor(60);
+  GatewayDriver gateway(args);
+  gateway.ready();
+  const ActorRef stopped = gateway.request();
+  const ActorRef crashed = gateway.request();
+  EXPECT_TRUE(gateway.driver.hears_of_end(stopped, EndReason::kStopped)
+                  .sent<ExchangeLost>(args.front)
+                  .empty());
+  const Turn turn = gateway.driver.hears_of_end(crashed, EndReason::kCrashed);
+  EXPECT_EQ(turn.only<ExchangeLost>(args.front).exchange, gateway.exchange);
+}
+
 }  // namespace
 }  // namespace troupe

@@ -227,6 +227,20 @@ TEST_F(SystemTest, ComputeAnswersOnceWhateverHappens) {
   EXPECT_EQ(times("deadline"), 2u);
 }
 
+TEST_F(SystemTest, ABriefJobIsAnsweredBehindItsTurn) {
+  act(a, kBrief, 1);
+  EXPECT_EQ(told("computed").number, 1u);
+  act(a, kBrief, 666);
+  EXPECT_EQ(told("internal").number, 666u);
+  act(a, kBlock, 20);  // so that all of the next are in the mailbox
+  act(a, kBrief, 2);
+  act(a, kCancelOp, 2);
+  act(a, kEcho, 3);
+  EXPECT_EQ(told("computed", 1).number, 2u) << "it had run when the cancel came";
+  settle(a);
+  EXPECT_EQ(times("cancelled"), 0u) << "one answer an operation";
+}
+
 TEST_F(SystemTest, TheListingAsksNobodyAndDescribeHasADeadline) {
   settle(a);
   EXPECT_EQ(system.describe(a, seconds(5)).value(), "turns=1");

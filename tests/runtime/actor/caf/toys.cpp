@@ -14,7 +14,8 @@ void compute(const Act& act, Context& context, Effects& out) {
     sleep_ms(ms);
     return Told{"computed", 0, {}};
   };
-  out.compute(OpId(act.number), make_job<Told>(job, milliseconds(1)),
+  const JobLength length = act.what == kBrief ? JobLength::kBrief : JobLength::kAny;
+  out.compute(OpId(act.number), make_job<Told>(job, milliseconds(1), length),
               context.now + milliseconds(50));
 }
 
@@ -72,6 +73,7 @@ void Toy::on(const Act& act, Context& context, Effects& out) {
     case kCancelOp:
       return out.cancel(OpId(act.number));
     case kCompute:
+    case kBrief:
       return compute(act, context, out);
     case kRandom:
       return tell(out, "random", context.rng.next());

@@ -133,6 +133,7 @@ enum What : std::uint64_t {
   kLaunch,      ///< op `number` on stream 0
   kCancelOp,    ///< op `number`
   kCompute,     ///< a job of `number` ms
+  kBrief,       ///< the same as a brief one
   kRandom,      ///< tells a number of its rng
 };
 
