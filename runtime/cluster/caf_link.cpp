@@ -3,7 +3,7 @@
 #include <atomic>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
-#include <caf/event_based_actor.hpp>
+#include <caf/io/broker.hpp>
 #include <caf/io/middleman.hpp>
 #include <caf/logger.hpp>
 #include <future>
@@ -31,8 +31,6 @@ using WakeAtom = caf::atom_constant<caf::atom("wake")>;
 using LeaveAtom = caf::atom_constant<caf::atom("leave")>;
 
 constexpr Duration kDialMax = seconds(2);
-/// Of the last round trip to CAF's broker. CafLink::kCloseMax is a leave, that, and a margin.
-constexpr Duration kSettleMax = milliseconds(500);
 /// CAF ends a connection after this many of its heartbeats: the core has decided long before.
 constexpr std::int64_t kCafSilentIntervals = 12;
 
@@ -45,18 +43,16 @@ struct ForgetLogger {
   ~ForgetLogger() { caf::logger::set_current_actor_system(nullptr); }
 };
 
-class LinkActor final : public caf::event_based_actor, public LinkTransport {
+class LinkActor final : public caf::io::broker, public LinkTransport {
  public:
   LinkActor(caf::actor_config& config, std::shared_ptr<LinkWorker> worker,
             std::optional<ClusterAddress> join, std::shared_ptr<std::promise<void>> gone,
             std::shared_ptr<const std::atomic<bool>> left_behind)
-      : caf::event_based_actor(config),
+      : caf::io::broker(config),
         kept_(std::move(worker)),
         worker_(*kept_),
         join_(std::move(join)),
         left_behind_(std::move(left_behind)) {
-    // The first one attached is called last: behind the death notice to CAF's broker, which must
-    // not find it stopped (see end_if_left).
     attach_functor([gone] { gone->set_value(); });
   }
 
@@ -79,7 +75,7 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
   void send(ConnectionId to, std::string piece, bool more) override {
     const auto at = peers_.find(to);
     if (at == peers_.end()) return;
-    caf::event_based_actor::send(at->second, LinkBytes{std::move(piece), more});
+    caf::io::broker::send(at->second, LinkBytes{std::move(piece), more});
   }
 
   void on_exit() override {
@@ -175,15 +171,8 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
     end_if_left();
   }
 
-  /// CAF never frees what lies in its broker's mailbox when it stops, and then waits for ever for
-  /// the detached actor that it names as its sender: a dial or a message of the last millisecond.
-  /// An answer from the broker says that its mailbox holds nothing of ours.
   void end_if_left() {
-    if (settling_ || !worker_.left()) return;
-    settling_ = true;
-    request(system().middleman().actor_handle(), chrono(kSettleMax), caf::get_atom::value, node())
-        .then([this](const caf::node_id&, const std::string&, std::uint16_t) { quit(); },
-              [this](caf::error&) { quit(); });
+    if (worker_.left()) quit();
   }
 
   const std::shared_ptr<LinkWorker> kept_;
@@ -195,7 +184,6 @@ class LinkActor final : public caf::event_based_actor, public LinkTransport {
   std::map<ConnectionId, caf::actor> peers_;
   std::uint64_t last_number_ = 0;
   Time armed_;
-  bool settling_ = false;
 };
 
 }  // namespace
@@ -220,6 +208,8 @@ void CafLink::configure(caf::actor_system_config& config) {
   config.set("middleman.heartbeat-interval", interval);
   config.set("middleman.connection-timeout", caf::timespan(interval * kCafSilentIntervals));
   config.set("middleman.enable-automatic-connections", false);
+  // Frames are read where they arrive: a worker for them is a hand-over between threads each.
+  config.set("middleman.workers", std::size_t{0});
   // Whom CAF's own handshake refuses says so on one side only; what differs between two builds is
   // refused by the membership core, with the reason on both.
   config.set("middleman.app-identifiers",
@@ -237,8 +227,9 @@ Status CafLink::start(CafHandle caf, std::shared_ptr<LinkWorker> worker,
   running_->worker = worker;
   {
     std::lock_guard lock(running_->mutex);
-    running_->actor = caf.system->spawn<LinkActor, caf::detached + caf::hidden>(
-        std::move(worker), join, std::move(gone), running_->left_behind);
+    caf::actor_config config{&caf.system->middleman().backend()};
+    running_->actor = caf.system->spawn_class<LinkActor, caf::hidden>(
+        config, std::move(worker), join, std::move(gone), running_->left_behind);
   }
   if (!listen) return ok_status();
   const auto port =

@@ -1,10 +1,11 @@
 // The link's only part that knows CAF: one actor that carries bytes over the middleman.
 //
-// The actor has a thread of its own, so that heartbeats never wait behind a long handler of
-// somebody else. It holds a number for each link actor that it has heard of or dialed and tells the
-// worker of what arrives, closes and is due. CAF's own heartbeats are on with a longer timeout than
-// ours: they end dials to nowhere and half-open connections, the membership core decides who is
-// lost.
+// The actor is one of CAF's brokers: it runs on the middleman's thread, where the bytes are.
+// Heartbeats never wait behind a long handler of somebody else, and no frame changes threads on its
+// way between its socket and an actor's mailbox. It holds a number for each link actor that it has
+// heard of or dialed and tells the worker of what arrives, closes and is due. CAF's own heartbeats
+// are on with a longer timeout than ours: they end dials to nowhere and half-open connections, the
+// membership core decides who is lost.
 //
 // Threads: flush and closing from any; start from the one that starts the node (it waits for the
 // port to be bound).

@@ -186,6 +186,16 @@ class Troupe(Server):
         super().stop()
 
 
+class TroupeNode(Troupe):
+    """Gateway and rank in one process."""
+
+    def command(self):
+        return self.node("gateway,rank", "--port", str(self.port))
+
+    def start(self):
+        return Server.start(self)
+
+
 class Router(Server):
     """A router in front of the worker."""
 
