@@ -135,24 +135,34 @@ def paced_figures(bench, rounds):
     return [gain]
 
 
-def stream_figures(bench):
-    """10,000 streams open at once, each of them a token a second."""
-    tokens = 10 if bench.quick else 30
+def open_streams(bench, rate, tokens):
+    """10,000 streams at once, each of `rate` tokens a second: the client's result, memory in KB."""
     with Troupe(bench, ranks=3) as server:
         idle = server.rss_kb()
         with ThreadPoolExecutor() as pool:
             running = pool.submit(
-                load, bench, server.port, server.model("slow"), connections=str(OPEN_STREAMS),
-                stream="1", once="1", seconds=str(3 * tokens + 30), max_tokens=str(tokens))
+                load, bench, server.port, server.model(f"rate{rate}"),
+                connections=str(OPEN_STREAMS), stream="1", once="1",
+                seconds=str(3 * tokens // rate + 60), max_tokens=str(tokens))
             most = idle
             while not running.done():
                 most = max(most, server.rss_kb())
                 server.wait(0.2)
-            result = running.result()
+            return running.result(), idle, most
+
+
+def stream_figures(bench):
+    """10,000 streams open at once, each of them a token a second; then faster ones."""
+    tokens = 10 if bench.quick else 30
+    result, idle, most = open_streams(bench, 1, tokens)
     lost = OPEN_STREAMS * tokens - (result["chunks"] - 2 * OPEN_STREAMS)
     errors = Figure("gateway.streams_10k_errors", result["errors"], "streams", 0, at_most=True,
                     ours=result["errors"])
     errors.why = f"{result['requests']} streams ended, {max(lost, 0)} tokens did not come"
+    for rate in () if bench.quick else (2, 5, 10):
+        faster, _, _ = open_streams(bench, rate, tokens)
+        got = tokens / (faster["latency_us_p50"] / MICRO)
+        errors.why += f"; asked for {rate}/s: {faster['errors']} errors, {got:.1f} tokens/s a stream"
     rss = Figure("gateway.rss_per_stream_kb", (most - idle) / OPEN_STREAMS, "KB", 20, at_most=True,
                  ours=most / 1024, why=f"{idle / 1024:.0f} MiB idle, {most / 1024:.0f} MiB at most")
     return [errors, rss]

@@ -140,7 +140,7 @@ class Worker(Server):
 SCRIPTS = {
     "json": [{"text": "Hello! How can I help?"}],
     "paced": [{"tokens": [116], "delay_ms": 20}] * 200,
-    "slow": [{"tokens": [116], "delay_ms": 1000}] * 60,
+    **{f"rate{rate}": [{"tokens": [116], "delay_ms": 1000 // rate}] * 60 for rate in (1, 2, 5, 10)},
 }
 
 
