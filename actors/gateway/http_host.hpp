@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 
+#include "actors/gateway/access_book.hpp"
 #include "actors/gateway/gateway_messages.hpp"
 #include "actors/gateway/host_access.hpp"
 #include "actors/gateway/host_exchanges.hpp"
@@ -31,6 +32,7 @@ class HttpHost final : public http::Handler {
     std::function<std::string()> metrics;  ///< renders the body of /metrics
     http::CorsPolicy cors;                 ///< the server's
     KeyRing keys;                          ///< empty: no key is asked for
+    AccessBook* access = nullptr;          ///< outlives it; null: nobody wants lines
   };
   HttpHost(ActorSystem& system, Options options);
   ~HttpHost() override;
@@ -52,6 +54,7 @@ class HttpHost final : public http::Handler {
   void on_request(http::SessionId session, http::Request request) override;
   void on_drained(http::SessionId session, std::size_t bytes) override;
   void on_gone(http::SessionId session) override;
+  void on_ended(const http::Ended& ended) override;
 
  private:
   ServingState state() const;
@@ -59,7 +62,11 @@ class HttpHost final : public http::Handler {
   bool answer_here(http::SessionId session, const http::Request& request);
   void scrape(http::SessionId session);
   void refuse_without_gateway(http::SessionId session, std::string_view path);
+  /// Answers by itself what no actor will.
+  void refuse(http::SessionId session, const SessionRespond& refusal);
   void receive(const Envelope& envelope);
+  /// For the access log.
+  void note(std::uint64_t exchange, const AnswerFacts& facts);
   void adopted(const SessionAdopted& adopted);
   void owner_ended(const ActorRef& owner);
   void gateway_started(const ActorRef& gateway);

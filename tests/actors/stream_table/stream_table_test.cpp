@@ -36,6 +36,8 @@ struct PlainWriter final : AnswerWriter {
     out += whole_ + (finish == Finish::kLength ? "[length " : "[stop ") + std::to_string(tokens);
     out += "]";
   }
+  void keep_alive(std::string& out) override { out += "[alive]"; }
+  AnswerTally tally() const override { return {3, 2, false}; }
   void fail(Code code, const std::string& message, std::string& out) override {
     out += "[" + std::string(to_string(code)) + ": " + message + "]";
   }
