@@ -17,8 +17,8 @@ namespace troupe {
 
 namespace {
 
-/// A pipe that says it is writable takes so much without blocking (POSIX), so that no descriptor
-/// needs O_NONBLOCK, which others who share it would feel.
+/// A pipe that says it is writable takes so much without blocking (POSIX): stdout and stderr are
+/// shared with others, who would feel an O_NONBLOCK.
 constexpr std::size_t kPieceBytes = PIPE_BUF;
 
 /// Readable by its owner and group: lines say who called.
@@ -27,7 +27,8 @@ constexpr int kMode = 0640;
 Result<int> open_target(const std::string& target) {
   if (target == "stdout") return STDOUT_FILENO;
   if (target == "stderr") return STDERR_FILENO;
-  const int file = ::open(target.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kMode);
+  const int file =
+      ::open(target.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, kMode);
   if (file >= 0) return file;
   return Error{Code::kInvalid, "observe.access_log: cannot open " + target + " (" +
                                    std::strerror(errno) +
@@ -81,6 +82,7 @@ void AccessWriter::work() {
 
 void AccessWriter::write_batch() {
   std::uint64_t lost = callbacks_.take(batch_);
+  if (torn_ && !batch_.empty()) text_ += '\n';
   for (const AccessRecord& record : batch_) append_access_line(text_, record);
   if (!write_all(text_)) lost += batch_.size();
   batch_.clear();
@@ -94,15 +96,16 @@ bool AccessWriter::write_all(std::string_view bytes) {
     pollfd ready{file_, POLLOUT, 0};
     const int polled = ::poll(&ready, 1, static_cast<int>(kStuck.milliseconds()));
     if (polled < 0 && errno == EINTR) continue;
-    const std::size_t piece = is_file() ? bytes.size() : std::min(bytes.size(), kPieceBytes);
+    const std::size_t piece = std::min(bytes.size(), kPieceBytes);
     const ssize_t count = polled > 0 ? ::write(file_, bytes.data(), piece) : -1;
-    if (count < 0 && polled > 0 && errno == EINTR) continue;
+    if (count < 0 && polled > 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) {
       const char* why = polled == 0 ? "nobody reads it" : std::strerror(errno);
       if (!failing_) callbacks_.complain("cannot write to " + target_ + ": " + why);
       failing_ = true;
       return false;
     }
+    torn_ = count > 0 && bytes[static_cast<std::size_t>(count) - 1] != '\n';
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   failing_ = false;

@@ -60,6 +60,7 @@ class AccessWriter {
   std::vector<AccessRecord> batch_;
   std::string text_;
   bool failing_ = false;
+  bool torn_ = false;  ///< the last bytes that got out were not the end of a line
   std::mutex mutex_;
   std::condition_variable changed_;
   bool reopen_ = false;
