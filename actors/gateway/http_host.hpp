@@ -16,9 +16,9 @@
 #include <functional>
 #include <memory>
 
-#include "actors/gateway/access_book.hpp"
 #include "actors/gateway/gateway_messages.hpp"
 #include "actors/gateway/host_access.hpp"
+#include "actors/gateway/host_access_book.hpp"
 #include "actors/gateway/host_exchanges.hpp"
 #include "runtime/actor/system.hpp"
 #include "runtime/base/job_thread.hpp"

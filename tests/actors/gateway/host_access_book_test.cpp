@@ -1,5 +1,5 @@
 // From arrival to one line: what the server knows and what the actors know, in any order.
-#include "actors/gateway/access_book.hpp"
+#include "actors/gateway/host_access_book.hpp"
 
 #include <gtest/gtest.h>
 

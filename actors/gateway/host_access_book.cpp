@@ -1,4 +1,4 @@
-#include "actors/gateway/access_book.hpp"
+#include "actors/gateway/host_access_book.hpp"
 
 #include <chrono>
 
