@@ -6,6 +6,8 @@ SessionRespond error_response(std::uint64_t exchange, recipe::Protocol protocol,
                               const ApiError& error, Duration retry_after) {
   SessionRespond answer;
   answer.exchange = exchange;
+  answer.facts.ending = AnswerEnding::kError;
+  answer.facts.code = error.code;
   const bool overloaded = protocol == recipe::Protocol::kMessages && error.status == 503;
   answer.status = overloaded ? 529 : static_cast<std::uint16_t>(error.status);
   answer.headers.emplace_back("content-type", "application/json");

@@ -6,6 +6,7 @@
 #include "actors/gateway/api_error.hpp"
 #include "actors/gateway/health.hpp"
 #include "actors/gateway/model_list.hpp"
+#include "actors/gateway/request_timeout.hpp"
 #include "runtime/base/rng.hpp"
 
 namespace troupe {
@@ -134,6 +135,8 @@ std::string GatewayCore::closed(const std::string& tenant) const {
 void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& out) {
   const std::string reason = closed(arrived.tenant);
   if (!reason.empty()) return refuse(arrived, Code::kUnavailable, reason, out);
+  const auto timeout = request_timeout(arrived.headers, args_.request_timeout);
+  if (!timeout.ok()) return refuse(arrived, timeout.error().code, timeout.error().message, out);
   const recipe::Protocol protocol = protocol_of(arrived.path);
   const Admission::Verdict verdict = admission_.admit(arrived.tenant, context.now);
   if (verdict.outcome != Admission::Outcome::kAdmitted) {
@@ -148,7 +151,7 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
   args.arrived = Shared<HttpArrived>(make_message<HttpArrived>(arrived));
   args.streams = streams_;
   args.store = store_;
-  args.timeout = args_.request_timeout;
+  args.timeout = *timeout;
   args.preparer = args_.preparer;
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
   live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant, 0};

@@ -59,9 +59,8 @@ void HttpHost::scrape(http::SessionId session) {
                      {200, {{"content-type", "text/plain; version=0.0.4"}}, options_.metrics()});
   });
   if (taken) return;
-  server_->respond(
-      session, to_http(error_response(session.value, recipe::Protocol::kChat, Code::kUnavailable,
-                                      "too many scrapes at a time; try again")));
+  refuse(session, error_response(session.value, recipe::Protocol::kChat, Code::kUnavailable,
+                                 "too many scrapes at a time; try again"));
 }
 
 std::optional<http::Response> HttpHost::on_headers(const http::Request& request) {
@@ -85,9 +84,10 @@ std::optional<http::Response> HttpHost::on_refused(const http::Request& head,
 }
 
 void HttpHost::on_request(http::SessionId session, http::Request request) {
-  if (answer_here(session, request)) return;
   Access access = access_of(options_.keys, request, session.value);
-  if (access.refusal) return server_->respond(session, to_http(*access.refusal));
+  if (options_.access) options_.access->open(session, request, access.tenant, system_.now());
+  if (answer_here(session, request)) return;
+  if (access.refusal) return refuse(session, *access.refusal);
   HttpArrived arrived;
   arrived.exchange = session.value;
   arrived.session = endpoint_;
@@ -98,16 +98,36 @@ void HttpHost::on_request(http::SessionId session, http::Request request) {
   arrived.arrived = system_.now();
   arrived.unix_seconds = std::time(nullptr);
   arrived.tenant = std::move(access.tenant);
+  arrived.trace = request.trace;
+  const auto state = http::find_header(arrived.headers, "tracestate");
+  if (request.trace.parent != 0 && is_tracestate(state)) arrived.tracestate = state;
   const ActorRef gateway = book_.open(session.value, protocol_of(arrived));
   if (!gateway) return refuse_without_gateway(session, arrived.path);
   system_.send(endpoint_, gateway, make_message<HttpArrived>(std::move(arrived)));
 }
 
 void HttpHost::refuse_without_gateway(http::SessionId session, std::string_view path) {
-  server_->respond(session,
-                   to_http(error_response(session.value, protocol_of(path), Code::kUnavailable,
-                                          draining_ ? "the server is draining; try another"
-                                                    : "the gateway is starting; try again")));
+  refuse(session, error_response(session.value, protocol_of(path), Code::kUnavailable,
+                                 draining_ ? "the server is draining; try another"
+                                           : "the gateway is starting; try again"));
+}
+
+void HttpHost::refuse(http::SessionId session, const SessionRespond& refusal) {
+  note(session.value, refusal.facts);
+  server_->respond(session, to_http(refusal));
+}
+
+void HttpHost::note(std::uint64_t exchange, const AnswerFacts& facts) {
+  if (options_.access) options_.access->note(exchange, facts);
+}
+
+void HttpHost::on_ended(const http::Ended& ended) {
+  if (!options_.access) return;
+  if (ended.head == nullptr) return options_.access->ended(ended, "", system_.now());
+  const Access access = access_of(options_.keys, *ended.head);
+  http::Ended told = ended;
+  if (told.code.empty() && access.refusal) told.code = access.refusal->facts.code;
+  options_.access->ended(told, access.tenant, system_.now());
 }
 
 void HttpHost::on_drained(http::SessionId session, std::size_t bytes) {
@@ -124,6 +144,7 @@ void HttpHost::on_gone(http::SessionId session) {
 void HttpHost::receive(const Envelope& envelope) {
   const Message& message = envelope.message;
   if (const auto* write = message.as<SessionWrite>()) {
+    if (options_.access) options_.access->answer_text(write->exchange, write->bytes);
     server_->write(session_of(write->exchange), write->bytes);
   } else if (const auto* adoption = message.as<SessionAdopted>()) {
     adopted(*adoption);
@@ -131,14 +152,18 @@ void HttpHost::receive(const Envelope& envelope) {
     server_->begin_stream(session_of(begin->exchange), begin->status,
                           joined(begin->headers, book_.begin(begin->exchange)));
   } else if (const auto* respond = message.as<SessionRespond>()) {
+    note(respond->exchange, respond->facts);
+    if (options_.access) options_.access->answer_text(respond->exchange, respond->body);
     if (const auto exchange = book_.take(respond->exchange)) {
       http::Response response = to_http(*respond);
       response.headers = joined(std::move(response.headers), exchange->headers);
       server_->respond(session_of(respond->exchange), std::move(response));
     }
   } else if (const auto* end = message.as<SessionEnd>()) {
+    note(end->exchange, end->facts);
     if (book_.take(end->exchange)) server_->end(session_of(end->exchange));
   } else if (const auto* cut = message.as<SessionCut>()) {
+    note(cut->exchange, cut->facts);
     if (book_.take(cut->exchange)) server_->cut(session_of(cut->exchange));
   } else if (const auto* orphan = message.as<ExchangeLost>()) {
     if (const auto exchange = book_.take(orphan->exchange)) lost(orphan->exchange, *exchange);
@@ -169,9 +194,8 @@ void HttpHost::gateway_ended(const ActorRef& gateway) {
 
 void HttpHost::lost(std::uint64_t number, const HostExchanges::Exchange& exchange) {
   if (exchange.begun) return server_->cut(session_of(number));
-  server_->respond(session_of(number),
-                   to_http(error_response(number, exchange.protocol, Code::kLost,
-                                          "the request was lost inside of the server")));
+  refuse(session_of(number), error_response(number, exchange.protocol, Code::kLost,
+                                            "the request was lost inside of the server"));
 }
 
 void HttpHost::gateway_started(const ActorRef& gateway) {

@@ -19,6 +19,7 @@
 
 #include "actors/gateway/gateway_messages.hpp"
 #include "actors/gateway/host_access.hpp"
+#include "actors/gateway/host_access_book.hpp"
 #include "actors/gateway/host_exchanges.hpp"
 #include "runtime/actor/system.hpp"
 #include "runtime/base/job_thread.hpp"
@@ -32,6 +33,7 @@ class HttpHost final : public http::Handler {
     std::function<std::string()> metrics;  ///< renders the body of /metrics
     http::CorsPolicy cors;                 ///< the server's
     KeyRing keys;                          ///< empty: no key is asked for
+    AccessBook* access = nullptr;          ///< outlives it; null: nobody wants lines
   };
   HttpHost(ActorSystem& system, Options options);
   ~HttpHost() override;
@@ -53,6 +55,7 @@ class HttpHost final : public http::Handler {
   void on_request(http::SessionId session, http::Request request) override;
   void on_drained(http::SessionId session, std::size_t bytes) override;
   void on_gone(http::SessionId session) override;
+  void on_ended(const http::Ended& ended) override;
 
  private:
   ServingState state() const;
@@ -60,7 +63,11 @@ class HttpHost final : public http::Handler {
   bool answer_here(http::SessionId session, const http::Request& request);
   void scrape(http::SessionId session);
   void refuse_without_gateway(http::SessionId session, std::string_view path);
+  /// Answers by itself what no actor will.
+  void refuse(http::SessionId session, const SessionRespond& refusal);
   void receive(const Envelope& envelope);
+  /// For the access log.
+  void note(std::uint64_t exchange, const AnswerFacts& facts);
   void adopted(const SessionAdopted& adopted);
   void gateway_ended(const ActorRef& gateway);
   void lost(std::uint64_t number, const HostExchanges::Exchange& exchange);

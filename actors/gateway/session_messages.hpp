@@ -8,7 +8,8 @@
 //   streams actors  → session   SessionRespond: a whole answer
 //                       SessionBegin, SessionWrite*, then SessionEnd, or
 //                       SessionCut: the client must see that the answer is not complete
-//   session → request   SessionGone: the client left; nothing more is written
+//   session → request   SessionGone: the client left; nothing more is written. SessionCut comes
+//                       back, for what it says of the answer
 //   session → streams   SessionDrained: what the client has taken so far
 //
 // Invariants: (1) an exchange gets one terminal message: SessionRespond, SessionEnd or SessionCut;
@@ -22,10 +23,12 @@
 #include <utility>
 #include <vector>
 
+#include "actors/gateway/answer_facts.hpp"
 #include "runtime/actor/message.hpp"
 #include "runtime/actor/ref.hpp"
 #include "runtime/actor/system_messages.hpp"
 #include "runtime/base/time.hpp"
+#include "runtime/base/trace_context.hpp"
 
 namespace troupe {
 
@@ -53,6 +56,8 @@ struct HttpArrived {
   std::optional<SimulatedPrompt> simulated;
   std::int64_t unix_seconds = 0;  ///< wall clock of the arrival, for `created`; 0 in simulation
   std::string tenant;             ///< whose key it carries; empty: no keys are asked for
+  TraceContext trace;             ///< with the request's own span; none in simulation
+  std::string tracestate;         ///< of the caller, as it came; may be empty
   static void fields(auto& self, auto&& visit) {
     visit("exchange", self.exchange);
     visit("session", self.session);
@@ -64,6 +69,8 @@ struct HttpArrived {
     visit("simulated", self.simulated);
     visit("unix_seconds", self.unix_seconds);
     visit("tenant", self.tenant);
+    visit("trace", self.trace);
+    visit("tracestate", self.tracestate);
   }
 };
 
@@ -88,12 +95,14 @@ struct SessionRespond {
   HeaderList headers;
   std::string body;
   std::uint32_t tokens = 0;  ///< output tokens that the body carries
+  AnswerFacts facts = {};
   static void fields(auto& self, auto&& visit) {
     visit("exchange", self.exchange);
     visit("status", self.status);
     visit("headers", self.headers);
     visit("body", self.body);
     visit("tokens", self.tokens);
+    visit("facts", self.facts);
   }
 };
 
@@ -124,13 +133,21 @@ struct SessionWrite {
 struct SessionEnd {
   static constexpr MessageInfo info{0x0106, "session_end"};
   std::uint64_t exchange = 0;
-  static void fields(auto& self, auto&& visit) { visit("exchange", self.exchange); }
+  AnswerFacts facts = {};
+  static void fields(auto& self, auto&& visit) {
+    visit("exchange", self.exchange);
+    visit("facts", self.facts);
+  }
 };
 
 struct SessionCut {
   static constexpr MessageInfo info{0x0107, "session_cut"};
   std::uint64_t exchange = 0;
-  static void fields(auto& self, auto&& visit) { visit("exchange", self.exchange); }
+  AnswerFacts facts = {};
+  static void fields(auto& self, auto&& visit) {
+    visit("exchange", self.exchange);
+    visit("facts", self.facts);
+  }
 };
 
 struct SessionGone {

@@ -18,6 +18,7 @@
 #include "runtime/actor/ref.hpp"
 #include "runtime/actor/system_messages.hpp"
 #include "runtime/base/time.hpp"
+#include "runtime/base/trace_context.hpp"
 #include "runtime/device/step.hpp"
 
 namespace troupe {
@@ -35,6 +36,8 @@ struct SubmitRow {
   RowSampling sampling;
   std::string script;  ///< scripted devices
   Duration time_left;  ///< until the request's deadline
+  TraceContext trace;  ///< of the request, for what this rank notes; may be none
+  std::string tracestate;
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("owner", self.owner);
@@ -47,6 +50,8 @@ struct SubmitRow {
     visit("sampling", self.sampling);
     visit("script", self.script);
     visit("time_left", self.time_left);
+    visit("trace", self.trace);
+    visit("tracestate", self.tracestate);
   }
 };
 
@@ -90,6 +95,7 @@ struct RowTokens {
   Finish finish = Finish::kNone;
   Code code = Code::kInternal;  ///< if failed
   std::string error;            ///< if failed
+  Duration queued;              ///< with the first tokens: how long the row waited to be admitted
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("first", self.first);
@@ -98,6 +104,7 @@ struct RowTokens {
     visit("finish", self.finish);
     visit("code", self.code);
     visit("error", self.error);
+    visit("queued", self.queued);
   }
 };
 

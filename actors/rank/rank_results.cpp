@@ -42,6 +42,7 @@ std::vector<RankCore::Fresh> RankCore::absorb(const StepResult& result, Context&
     Fresh fresh{row->submitted.streams, {}};
     fresh.tokens.request = row_result.request;
     fresh.tokens.first = row->output;
+    if (row->output == 0) fresh.tokens.queued = row->admitted_at - row->submitted_at;
     absorb_row(*row, row_result, fresh.tokens);
     if (row->first_token_at == Time() && row->output > 0) row->first_token_at = context.now;
     if (fresh.tokens.finish != Finish::kNone) row->state = RowState::kEnding;

@@ -127,6 +127,7 @@ Prepared refusal_of(recipe::Protocol protocol, const RequestError& error, recipe
   Prepared prepared;
   prepared.reply_status = static_cast<std::uint16_t>(error.status);
   prepared.reply_body = recipe::error_body(protocol, compat, error);
+  prepared.reply_code = error.code;
   return prepared;
 }
 

@@ -9,6 +9,8 @@ namespace troupe {
 namespace {
 
 const std::vector<SampledLogprob> kNoLogprobs;
+/// A server-sent event's parser drops it; OpenAI's clients take it between any two events.
+constexpr std::string_view kComment = ": keep-alive\n\n";
 
 void fill_chunk(recipe::TokensChunk& chunk, const RowTokens& tokens, bool logprobs) {
   chunk.ids.assign(tokens.tokens.begin(), tokens.tokens.end());
@@ -35,6 +37,11 @@ recipe::ReadyChunk ready_chunk(const RecipeAnswerOptions& options) {
   ready.prompt_tokens = options.prompt_tokens;
   ready.fingerprint = options.fingerprint;
   return ready;
+}
+
+AnswerTally tally_of(const recipe::Usage& usage) {
+  return {static_cast<std::uint32_t>(usage.cached_tokens),
+          static_cast<std::uint32_t>(usage.reasoning_tokens.value_or(0))};
 }
 
 /// Of one choice.
@@ -65,6 +72,24 @@ class Writer final : public AnswerWriter, private recipe::EventSink {
     }
     const auto done = recipe::done_data(options_.answer.protocol);
     if (!done.empty()) event("", done);
+  }
+
+  void keep_alive(std::string& out) override {
+    const recipe::Protocol protocol = options_.answer.protocol;
+    if (protocol == recipe::Protocol::kChat || protocol == recipe::Protocol::kCompletions) {
+      out += kComment;
+      return;
+    }
+    out_ = &out;
+    begin();
+    processor_.keep_alive(*this);
+  }
+
+  AnswerTally tally() const override {
+    AnswerTally tally = tally_of(processor_.usage());
+    const bool ended = processor_.finished() && !failed_;
+    tally.calls_tools = ended && processor_.how_ended() == recipe::AnswerEnd::kToolCalls;
+    return tally;
   }
 
   SharedResponse kept() const override {
@@ -139,6 +164,10 @@ class ChoicesWriter final : public AnswerWriter, private recipe::EventSink {
     out_ = &out;
     choices_.fail(api_error_of(Error{code, message}), *this);
   }
+
+  void keep_alive(std::string& out) override { out += kComment; }
+
+  AnswerTally tally() const override { return tally_of(choices_.usage()); }
 
  private:
   void begin() {

@@ -2,6 +2,7 @@
 
 #include "actors/gateway/answer_id.hpp"
 #include "actors/gateway/api_error.hpp"
+#include "actors/stream_table/answer.hpp"
 #include "runtime/base/rng.hpp"
 
 namespace troupe {
@@ -45,7 +46,8 @@ void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out)
   if (state_ != State::kPreparing) return;
   if (done.failed) return fail(done.error.code, done.error.message, context, out);
   if (done.output.reply_status != 0) {
-    return reply(done.output.reply_status, done.output.reply_body, out);
+    prepared_.model = done.output.model;
+    return reply(done.output.reply_status, done.output.reply_body, done.output.reply_code, out);
   }
   if (!done.output.previous.empty()) {
     const std::int64_t now = args_.arrived->unix_seconds;
@@ -56,11 +58,24 @@ void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out)
   out.send(gateway_, make_message<PlaceRequest>(args_.id, prepared_.model, row_count()));
 }
 
-void RequestCore::reply(std::uint16_t status, std::string body, Effects& out) {
+AnswerFacts RequestCore::facts(AnswerEnding ending, std::string code) const {
+  AnswerFacts facts;
+  facts.request = args_.id;
+  facts.model = prepared_.model;
+  facts.ending = ending;
+  facts.prompt_tokens = prepared_.prompt_length;
+  facts.code = std::move(code);
+  if (prepared_.answer.format) facts.streamed = prepared_.answer.format->streamed();
+  return facts;
+}
+
+void RequestCore::reply(std::uint16_t status, std::string body, const std::string& code,
+                        Effects& out) {
+  const AnswerEnding ending = status < 400 ? AnswerEnding::kNone : AnswerEnding::kError;
   HeaderList headers{{"content-type", "application/json"}};
   out.send(args_.arrived->session,
            make_message<SessionRespond>(args_.arrived->exchange, status, std::move(headers),
-                                        std::move(body)));
+                                        std::move(body), 0u, facts(ending, code)));
   out.stop("answered without a rank");
 }
 
@@ -86,13 +101,13 @@ void RequestCore::refuse_previous(const std::string& why, Effects& out) {
   // Status and code as the vendor's.
   const ApiError error{400, "invalid_request_error", "previous_response_id",
                        "previous_response_not_found", why};
-  reply(static_cast<std::uint16_t>(error.status), error_body(error), out);
+  reply(static_cast<std::uint16_t>(error.status), error_body(error), error.code, out);
 }
 
 void RequestCore::on(const ResponseAnswered& answered, Context& context, Effects& out) {
   if (state_ != State::kAsking) return;
   if (!answered.found) return fail(answered.code, answered.message, context, out);
-  reply(200, answered.body, out);
+  reply(200, answered.body, "", out);
 }
 
 void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
@@ -114,6 +129,7 @@ void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
   open.answer = prepared_.answer;
   open.more_rows = placed.more_rows;
   open.store = args_.store;
+  open.model = prepared_.model;
   out.send(args_.streams, make_message<OpenRow>(std::move(open)));
   for (std::size_t i = 0; i < rows_.size(); ++i) submit(i, context, out);
   prepared_.prompt.clear();
@@ -143,6 +159,8 @@ void RequestCore::submit(std::size_t row, Context& context, Effects& out) {
   if (row > 0) submit.sampling.seed = splitmix64(prepared_.sampling.seed + row);
   submit.script = prepared_.script;
   submit.time_left = deadline_ - context.now;
+  submit.trace = args_.arrived->trace;
+  submit.tracestate = args_.arrived->tracestate;
   out.send(rank_, make_message<SubmitRow>(std::move(submit)));
 }
 
@@ -166,7 +184,13 @@ void RequestCore::on(const RowClosed& closed, Context&, Effects& out) {
 void RequestCore::on(const SessionGone&, Context&, Effects& out) {
   out.count("troupe_requests_client_gone_total");
   cancel_row(out);
-  if (rank_) out.send(args_.streams, make_message<CloseRow>(args_.id));
+  const bool row_open = state_ == State::kRunning || state_ == State::kFailing;
+  if (row_open) {
+    out.send(args_.streams, make_message<CloseRow>(args_.id));
+  } else {
+    out.send(args_.arrived->session,
+             make_message<SessionCut>(args_.arrived->exchange, facts(AnswerEnding::kCancelled)));
+  }
   out.stop("client gone");
 }
 
@@ -183,7 +207,8 @@ void RequestCore::on(const Drain& drain, Context& context, Effects& out) {
 
 void RequestCore::on(const TimerFired&, Context& context, Effects& out) {
   if (state_ == State::kFailing) {
-    out.send(args_.arrived->session, make_message<SessionCut>(args_.arrived->exchange));
+    out.send(args_.arrived->session,
+             make_message<SessionCut>(args_.arrived->exchange, facts(AnswerEnding::kError)));
     return out.stop("the stream table did not answer");
   }
   out.count("troupe_requests_deadline_total");
@@ -203,7 +228,8 @@ void RequestCore::on(const Down& down, Context& context, Effects& out) {
   }
   if (down.ref == args_.streams) {
     // The only writer is gone: whether bytes were written is unknown, so the client sees a cut.
-    out.send(args_.arrived->session, make_message<SessionCut>(args_.arrived->exchange));
+    out.send(args_.arrived->session,
+             make_message<SessionCut>(args_.arrived->exchange, facts(AnswerEnding::kError)));
     cancel_row(out);
     return out.stop("stream table lost");
   }
@@ -237,9 +263,11 @@ void RequestCore::fail(Code code, const std::string& message, Context& context, 
     return;
   }
   out.count("troupe_requests_failed_total", 1, std::string(to_string(code)));
-  out.send(args_.arrived->session,
-           make_message<SessionRespond>(error_response(
-               args_.arrived->exchange, protocol_of(args_.arrived->path), code, message)));
+  SessionRespond answer =
+      error_response(args_.arrived->exchange, protocol_of(args_.arrived->path), code, message);
+  answer.facts = facts(code == Code::kCancelled ? AnswerEnding::kCancelled : AnswerEnding::kError,
+                       std::move(answer.facts.code));
+  out.send(args_.arrived->session, make_message<SessionRespond>(std::move(answer)));
   out.stop(message);
 }
 

@@ -79,7 +79,9 @@ class RequestCore {
 
   void prepare(std::shared_ptr<const ResponseChain> earlier, Effects& out);
   void ask_store(Message question, Context& context, Effects& out);
-  void reply(std::uint16_t status, std::string body, Effects& out);
+  void reply(std::uint16_t status, std::string body, const std::string& code, Effects& out);
+  /// Of an answer that the stream table has no part in.
+  AnswerFacts facts(AnswerEnding ending, std::string code = {}) const;
   void refuse_previous(const std::string& why, Effects& out);
   /// The one way to an error: through the stream table once the row is open, else directly.
   void fail(Code code, const std::string& message, Context& context, Effects& out);

@@ -43,6 +43,7 @@ struct Prepared {
   AnswerPlan answer;
   std::uint16_t reply_status = 0;  ///< not 0: the whole answer, a refusal or a count of tokens
   std::string reply_body;
+  std::string reply_code;  ///< of a refusal
   /// Not empty: nothing else is set; prepare again with the conversation up to this response.
   std::string previous;
   static void fields(auto& self, auto&& visit) {
@@ -59,6 +60,7 @@ struct Prepared {
     visit("answer", self.answer);
     visit("reply_status", self.reply_status);
     visit("reply_body", self.reply_body);
+    visit("reply_code", self.reply_code);
     visit("previous", self.previous);
   }
 };

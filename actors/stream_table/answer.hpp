@@ -15,6 +15,13 @@
 
 namespace troupe {
 
+/// What an answer says about itself beside its text.
+struct AnswerTally {
+  std::uint32_t cached_tokens = 0;
+  std::uint32_t reasoning_tokens = 0;
+  bool calls_tools = false;  ///< it ended with calls
+};
+
 class AnswerWriter {
  public:
   virtual ~AnswerWriter() = default;
@@ -25,8 +32,13 @@ class AnswerWriter {
   virtual bool feed(const RowTokens& tokens, std::string& out) = 0;
   /// Appends the rest of a stream, or the whole body; of several choices, when the last one ends.
   virtual void finish(Finish finish, std::uint32_t output_tokens, std::string& out) = 0;
+  /// Appends what tells the client of a stream that it goes on, and begins it if nothing has.
+  /// Requires: the format is streamed, and its end was not written.
+  virtual void keep_alive(std::string& out) = 0;
   /// Appends what tells the client of a stream that has begun that it failed.
   virtual void fail(Code code, const std::string& message, std::string& out) = 0;
+  /// So far; whole after finish().
+  virtual AnswerTally tally() const { return {}; }
   /// The finished answer, if it is to be kept for later requests.
   virtual SharedResponse kept() const { return nullptr; }
 };

@@ -39,7 +39,8 @@ struct OpenRow {
   AnswerPlan answer;
   /// Rows of further choices; the first choice's row has the request's own id.
   std::vector<RequestId> more_rows;
-  ActorRef store;  ///< where an answer goes that is to be kept
+  ActorRef store;     ///< where an answer goes that is to be kept
+  std::string model;  ///< as the client named it
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("owner", self.owner);
@@ -51,6 +52,7 @@ struct OpenRow {
     visit("answer", self.answer);
     visit("more_rows", self.more_rows);
     visit("store", self.store);
+    visit("model", self.model);
   }
 };
 
@@ -67,7 +69,7 @@ struct FailRow {
   }
 };
 
-/// Forgets a row: its client has gone.
+/// Forgets a row: its client has gone. The session hears in a SessionCut what there was of it.
 struct CloseRow {
   static constexpr MessageInfo info{0x0403, "close_row"};
   RequestId request;

@@ -1,6 +1,7 @@
 #include "actors/stream_table/stream_table_core.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "actors/gateway/api_error.hpp"
 
@@ -8,6 +9,14 @@ namespace troupe {
 
 namespace {
 constexpr std::uint32_t kParkTimer = 1;
+constexpr std::uint32_t kKeepAliveTimer = 2;
+/// Rows that fall silent one after another share a look: it is at most this part of the interval
+/// late.
+constexpr std::int64_t kKeepAliveSlack = 16;
+
+AnswerEnding ending_of(Finish finish) {
+  return finish == Finish::kLength ? AnswerEnding::kLength : AnswerEnding::kStop;
+}
 
 const char* finished_reason(Finish finish) {
   return finish == Finish::kLength ? "length" : "stop";
@@ -28,7 +37,7 @@ StreamTableCore::Choice& StreamTableCore::Row::choice_of(RequestId id) {
   return *at;
 }
 
-void StreamTableCore::on(const OpenRow& open, Context&, Effects& out) {
+void StreamTableCore::on(const OpenRow& open, Context& context, Effects& out) {
   TROUPE_ASSERT(!rows_.contains(open.request), "a request opens one row");
   Row row;
   row.open = open;
@@ -38,6 +47,8 @@ void StreamTableCore::on(const OpenRow& open, Context&, Effects& out) {
     row.choices.push_back({id, 0, {}, false});
     more_[id] = open.request;
   }
+  row.said_at = context.now;
+  if (open.answer.format->streamed()) expect_silence(context.now, out);
   rows_.emplace(open.request, std::move(row));
   by_exchange_[{open.session, open.exchange}] = open.request;
   out.watch(open.owner);
@@ -65,11 +76,11 @@ void StreamTableCore::take_tokens(Row& row, const RowTokens& tokens, Context& co
                 out);
   }
   if (tokens.finish == Finish::kFailed) return fail(row, tokens.code, tokens.error, context, out);
-  observe_tokens(row, choice, tokens.tokens.size(), context, out);
+  observe_tokens(row, choice, tokens, context, out);
   std::string bytes;
   if (row.choices.size() > 1) row.writer->turn_to(row.index_of(choice));
   const bool stopped = row.writer->feed(tokens, bytes);
-  write(row, std::move(bytes), out);
+  write(row, std::move(bytes), context, out);
   if (stopped) {
     return end_choice(row, choice, Finish::kStop, CloseReason::kStopString, context, out);
   }
@@ -87,17 +98,19 @@ void StreamTableCore::end_choice(Row& row, Choice& choice, Finish finish, CloseR
   const bool last = std::all_of(row.choices.begin(), row.choices.end(),
                                 [](const Choice& one) { return one.over; });
   if (last) return this->finish(row, finish, reason, std::move(bytes), context, out);
-  write(row, std::move(bytes), out);
+  write(row, std::move(bytes), context, out);
   if (reason == CloseReason::kStopString) {
     out.send(row.open.rank, make_message<CancelRow>(choice.id));
   }
   watch_buffer(row, context, out);
 }
 
-void StreamTableCore::observe_tokens(Row& row, Choice& choice, std::size_t count, Context& context,
-                                     Effects& out) {
+void StreamTableCore::observe_tokens(Row& row, Choice& choice, const RowTokens& tokens,
+                                     Context& context, Effects& out) {
+  const std::size_t count = tokens.tokens.size();
   if (count == 0) return;
   if (row.output_tokens == 0) {
+    row.queued = tokens.queued;
     row.first_token_at = context.now;
     out.observe("vllm:time_to_first_token_seconds", (context.now - row.open.arrived).seconds());
   } else if (choice.output_tokens > 0) {
@@ -110,7 +123,7 @@ void StreamTableCore::observe_tokens(Row& row, Choice& choice, std::size_t count
   row.unsent_tokens += static_cast<std::uint32_t>(count);
 }
 
-void StreamTableCore::write(Row& row, std::string bytes, Effects& out) {
+void StreamTableCore::write(Row& row, std::string bytes, Context& context, Effects& out) {
   if (bytes.empty() || !row.open.answer.format->streamed()) return;
   if (!row.begun) {
     row.begun = true;
@@ -120,10 +133,35 @@ void StreamTableCore::write(Row& row, std::string bytes, Effects& out) {
     out.send(row.open.session,
              make_message<SessionBegin>(row.open.exchange, std::uint16_t{200}, std::move(headers)));
   }
+  row.said_at = context.now;
   row.written += bytes.size();
   out.send(row.open.session,
            make_message<SessionWrite>(row.open.exchange, std::move(bytes), row.unsent_tokens));
   row.unsent_tokens = 0;
+}
+
+void StreamTableCore::expect_silence(Time from, Effects& out) {
+  if (args_.keep_alive <= Duration() || silence_due_ != Time()) return;
+  silence_due_ = from + args_.keep_alive;
+  out.timer({kKeepAliveTimer, 0}, silence_due_);
+}
+
+void StreamTableCore::keep_alive(Context& context, Effects& out) {
+  silence_due_ = Time();
+  std::optional<Time> oldest;
+  for (auto& [id, row] : rows_) {
+    if (!row.open.answer.format->streamed()) continue;
+    if (!row.parked && context.now - row.said_at >= args_.keep_alive) {
+      std::string bytes;
+      row.writer->keep_alive(bytes);
+      write(row, std::move(bytes), context, out);
+    }
+    // A parked row is looked at again when the others are.
+    const Time said = row.parked ? context.now : row.said_at;
+    oldest = oldest ? std::min(*oldest, said) : said;
+  }
+  const Time soonest = context.now - args_.keep_alive + args_.keep_alive / kKeepAliveSlack;
+  if (oldest) expect_silence(std::max(*oldest, soonest), out);
 }
 
 void StreamTableCore::watch_buffer(Row& row, Context& context, Effects& out) {
@@ -154,25 +192,29 @@ void StreamTableCore::on(const SessionDrained& drained, Context& context, Effect
   watch_buffer(row, context, out);
 }
 
-void StreamTableCore::on(const TimerFired& fired, Context&, Effects& out) {
+void StreamTableCore::on(const TimerFired& fired, Context& context, Effects& out) {
+  if (fired.tag.kind == kKeepAliveTimer) return keep_alive(context, out);
   Row* row = find(RequestId(fired.tag.key));
   if (row == nullptr) return;
   out.count("troupe_rows_cut_slow_client_total");
-  out.send(row->open.session, make_message<SessionCut>(row->open.exchange));
+  out.send(row->open.session,
+           make_message<SessionCut>(row->open.exchange, facts(*row, AnswerEnding::kCancelled)));
   close(*row, CloseReason::kSlowClient, out);
 }
 
 void StreamTableCore::finish(Row& row, Finish finish, CloseReason reason, std::string bytes,
                              Context& context, Effects& out) {
   keep(row, out);
+  AnswerFacts said = facts(row, ending_of(finish));
+  if (row.writer->tally().calls_tools) said.ending = AnswerEnding::kToolCalls;
   if (row.open.answer.format->streamed()) {
-    write(row, std::move(bytes), out);
-    out.send(row.open.session, make_message<SessionEnd>(row.open.exchange));
+    write(row, std::move(bytes), context, out);
+    out.send(row.open.session, make_message<SessionEnd>(row.open.exchange, std::move(said)));
   } else {
     HeaderList headers{{"content-type", row.open.answer.format->content_type()}};
     out.send(row.open.session,
              make_message<SessionRespond>(row.open.exchange, std::uint16_t{200}, std::move(headers),
-                                          std::move(bytes), row.unsent_tokens));
+                                          std::move(bytes), row.unsent_tokens, std::move(said)));
   }
   out.count("vllm:request_success_total", 1, finished_reason(finish));
   out.observe("vllm:e2e_request_latency_seconds", (context.now - row.open.arrived).seconds());
@@ -191,23 +233,45 @@ void StreamTableCore::keep(const Row& row, Effects& out) {
   if (kept) out.send(row.open.store, make_message<KeepResponse>(ResponseChain{{std::move(kept)}}));
 }
 
-void StreamTableCore::fail(Row& row, Code code, const std::string& message, Context&,
+AnswerFacts StreamTableCore::facts(const Row& row, AnswerEnding ending) const {
+  AnswerFacts facts;
+  const AnswerTally tally = row.writer->tally();
+  facts.request = row.open.request;
+  facts.model = row.open.model;
+  facts.streamed = row.open.answer.format->streamed();
+  facts.ending = ending;
+  facts.prompt_tokens = row.open.prompt_tokens;
+  facts.cached_tokens = tally.cached_tokens;
+  facts.output_tokens = row.output_tokens;
+  facts.reasoning_tokens = tally.reasoning_tokens;
+  if (row.output_tokens == 0) return facts;
+  facts.queued = row.queued;
+  facts.first_token = row.first_token_at - row.open.arrived;
+  facts.decoded = row.last_token_at - row.first_token_at;
+  return facts;
+}
+
+void StreamTableCore::fail(Row& row, Code code, const std::string& message, Context& context,
                            Effects& out) {
+  SessionRespond answer =
+      error_response(row.open.exchange, row.open.answer.format->protocol(), code, message);
+  AnswerFacts said =
+      facts(row, code == Code::kCancelled ? AnswerEnding::kCancelled : AnswerEnding::kError);
+  said.code = answer.facts.code;
   if (row.begun) {
     std::string bytes;
     row.writer->fail(code, message, bytes);
-    write(row, std::move(bytes), out);
+    write(row, std::move(bytes), context, out);
     if (row.open.answer.format->protocol() == recipe::Protocol::kResponses) {
       // response.failed is an end that all of its clients know; a cut body hides it from some.
-      out.send(row.open.session, make_message<SessionEnd>(row.open.exchange));
+      out.send(row.open.session, make_message<SessionEnd>(row.open.exchange, std::move(said)));
     } else {
       // Cut, not ended: a client that does not read error events must not take this for the end.
-      out.send(row.open.session, make_message<SessionCut>(row.open.exchange));
+      out.send(row.open.session, make_message<SessionCut>(row.open.exchange, std::move(said)));
     }
   } else {
-    out.send(row.open.session,
-             make_message<SessionRespond>(error_response(
-                 row.open.exchange, row.open.answer.format->protocol(), code, message)));
+    answer.facts = std::move(said);
+    out.send(row.open.session, make_message<SessionRespond>(std::move(answer)));
   }
   out.count("troupe_requests_failed_total", 1, std::string(to_string(code)));
   close(row, CloseReason::kFailed, out);
@@ -234,7 +298,11 @@ void StreamTableCore::on(const FailRow& failed, Context& context, Effects& out) 
 }
 
 void StreamTableCore::on(const CloseRow& closed, Context&, Effects& out) {
-  if (find(closed.request) != nullptr) forget(closed.request, out);
+  Row* row = find(closed.request);
+  if (row == nullptr) return;
+  out.send(row->open.session,
+           make_message<SessionCut>(row->open.exchange, facts(*row, AnswerEnding::kCancelled)));
+  forget(closed.request, out);
 }
 
 void StreamTableCore::on(const Down& down, Context& context, Effects& out) {

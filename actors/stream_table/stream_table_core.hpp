@@ -7,14 +7,17 @@
 //
 // Invariants
 // 1. A row gets exactly one RowClosed, unless its request closed it first or has ended.
-// 2. Nothing is written to a session before the first token: an error until then has its own
-// status.
+// 2. Nothing is written to a session before the first token or the first keep-alive: an error until
+//    then has its own status.
 // 3. Bytes that the client has not taken are bounded: above `buffer_max` the row is parked at its
 //    rank; after `park_max` it is cut.
 // 4. Every TokenBatch that asks for it is answered by one BatchTaken.
 // 5. Tokens reach a client without a gap, or not at all: a lost TokenBatch fails its rows.
 // 6. A row of several choices ends with its last one, and fails as a whole.
-// 7. If the owner ends without closing its row, the client gets an error.
+// 7. A stream that has said nothing for `keep_alive` gets a sign of life, at most kKeepAliveSlack
+// of
+//    that later, before and after its first token; a parked one does not, nor any after its end.
+// 8. If the owner ends without closing its row, the client gets an error.
 #pragma once
 
 #include <map>
@@ -34,6 +37,7 @@ class StreamTableCore {
   struct Args {
     Bytes buffer_max{256u << 10};     ///< DESIGN section 2, Back-pressure
     Duration park_max = seconds(10);  ///< the same
+    Duration keep_alive;              ///< silence that is broken; 0: none is
   };
   static constexpr const char* kKind = "streams";
 
@@ -66,6 +70,7 @@ class StreamTableCore {
     std::unique_ptr<AnswerWriter> writer;
     bool begun = false;  ///< headers are written
     bool parked = false;
+    Time said_at;               ///< last written to, or opened
     std::uint64_t written = 0;  ///< bytes
     std::uint64_t drained = 0;
     std::vector<Choice> choices;
@@ -73,6 +78,7 @@ class StreamTableCore {
     std::uint32_t unsent_tokens = 0;  ///< tokens that no written byte carries yet
     Time first_token_at;
     Time last_token_at;
+    Duration queued;  ///< of its first tokens, at the rank
 
     Choice& choice_of(RequestId id);
     std::uint32_t index_of(const Choice& choice) const {
@@ -82,14 +88,19 @@ class StreamTableCore {
 
   Row* find(RequestId id);
   void take_tokens(Row& row, const RowTokens& tokens, Context& context, Effects& out);
-  void observe_tokens(Row& row, Choice& choice, std::size_t count, Context& context, Effects& out);
-  void write(Row& row, std::string bytes, Effects& out);
+  void observe_tokens(Row& row, Choice& choice, const RowTokens& tokens, Context& context,
+                      Effects& out);
+  void write(Row& row, std::string bytes, Context& context, Effects& out);
+  /// Keeps one timer for all rows: one a row would be set and cancelled with each token.
+  void keep_alive(Context& context, Effects& out);
+  void expect_silence(Time from, Effects& out);
   void end_choice(Row& row, Choice& choice, Finish finish, CloseReason reason, Context& context,
                   Effects& out);
   void finish(Row& row, Finish finish, CloseReason reason, std::string bytes, Context& context,
               Effects& out);
   void park(Row& row, bool parked, Effects& out);
   void keep(const Row& row, Effects& out);
+  AnswerFacts facts(const Row& row, AnswerEnding ending) const;
   void fail(Row& row, Code code, const std::string& message, Context& context, Effects& out);
   void close(Row& row, CloseReason reason, Effects& out);
   void forget(RequestId id, Effects& out);
@@ -99,6 +110,7 @@ class StreamTableCore {
   std::map<RequestId, Row> rows_;
   std::map<RequestId, RequestId> more_;  ///< rows of further choices → the request's
   std::map<std::pair<ActorRef, std::uint64_t>, RequestId> by_exchange_;
+  Time silence_due_;  ///< when the timer of keep_alive() fires; 0: it is not set
   bool draining_ = false;
 };
 

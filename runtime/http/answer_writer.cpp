@@ -54,6 +54,7 @@ void AnswerWriter::start_exchange(const AnswerContext& context) {
   context_ = context;
   framing_ = Framing::kNone;
   begun_ = ended_ = false;
+  status_ = 0;
   payload_total_ = payload_written_ = 0;
   if (!idle()) return;  // a 100 Continue on its way
   offset_ = 0;
@@ -89,6 +90,7 @@ void AnswerWriter::respond(Response response) {
   TROUPE_ASSERT(!begun_, "an exchange has one answer");
   TROUPE_ASSERT(response.status >= 200 && response.status <= 999, "a final status");
   begun_ = ended_ = true;
+  status_ = response.status;
   append_head(response.status, response.headers);
   const bool bodiless = response.status == 204 || response.status == 304;
   if (!bodiless) {
@@ -110,6 +112,7 @@ void AnswerWriter::begin(int status, const Headers& headers) {
   TROUPE_ASSERT(!begun_, "an exchange has one answer");
   TROUPE_ASSERT(status >= 200 && status <= 999, "a final status");
   begun_ = true;
+  status_ = status;
   if (context_.http10) context_.keep_alive = context_.head && context_.keep_alive;
   append_head(status, headers);
   if (context_.head || status == 204 || status == 304) {

@@ -67,6 +67,7 @@ class AnswerWriter {
   void wrote(std::size_t bytes);
 
   bool begun() const { return begun_; }
+  int status() const { return status_; }  ///< 0: !begun()
   bool ended() const { return ended_; }
   bool complete() const { return ended_ && idle(); }
   /// A stream whose end only the close of the connection tells.
@@ -85,6 +86,7 @@ class AnswerWriter {
 
   AnswerContext context_;
   Framing framing_ = Framing::kNone;
+  int status_ = 0;
   bool begun_ = false;
   bool ended_ = false;
   std::uint64_t payload_total_ = 0;

@@ -21,7 +21,7 @@ constexpr Duration kProbeGaps[] = {seconds(1), seconds(2)};
 Connection::Connection(Shard& shard, Socket socket)
     : shard_(shard),
       limits_(shard.shared().limits),
-      transport_(std::move(socket), limits_, shard.shared().tls.get()),
+      transport_(std::move(socket), limits_, shard.shared().current_tls().get()),
       reader_(limits_.header_bytes_max, limits_.body_bytes_max, shard_.shared().bodies),
       body_lease_(shard_.shared().bodies) {}
 
@@ -32,6 +32,7 @@ void Connection::start() {
 
 void Connection::start_refused(const Refusal& refusal) {
   refused_ = true;
+  began_ = monotonic_now();
   refuse(refusal);
   wait_readable();
 }
@@ -74,6 +75,7 @@ void Connection::flush_later() {
 
 void Connection::cut() {
   shard_.close_exchange(session_);
+  report(Ended::How::kCut);
   abort_answer();
 }
 
@@ -81,6 +83,7 @@ void Connection::cut_over_cap() {
   const SessionId session = session_;
   shard_.close_exchange(session);
   shard_.counters().gone.add(1);
+  report(Ended::How::kGone);
   abort_answer();
   shard_.shared().handler->on_gone(session);
 }
@@ -154,6 +157,7 @@ void Connection::finish_exchange() {
   const std::size_t written = writer_.payload_written();
   shard_.close_exchange(session);
   body_lease_.release();
+  report(Ended::How::kAnswered);
   shard_.shared().handler->on_drained(session, written);
   // While winding down the head decides: a client that was not told of a close may ask once more.
   const bool last = !writer_.context().keep_alive || shard_.shared().draining;
@@ -228,9 +232,24 @@ void Connection::begin_linger() {
   wait_readable();
 }
 
+void Connection::report(Ended::How how) {
+  Ended ended{.how = how,
+              .status = writer_.status(),
+              .body_bytes = writer_.payload_written(),
+              .began = began_};
+  if (phase_ == Phase::kBody) {
+    ended.head = reader_.head_or_null();
+    ended.trace = trace_;
+  } else {
+    ended.session = session_;
+  }
+  shard_.shared().handler->on_ended(ended);
+}
+
 void Connection::lose() {
   if (phase_ == Phase::kClosed) return;
   const bool handed_out = phase_ == Phase::kExchange;
+  if (handed_out || phase_ == Phase::kBody) report(Ended::How::kGone);
   const SessionId session = session_;
   if (handed_out) {
     shard_.close_exchange(session);

@@ -69,8 +69,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void enter_body();
   void hand_out();
   void refuse(const Refusal& refusal);
-  void answer_and_close(Response response);
-  AnswerContext answer_context() const;
+  /// What every answer to this request carries; its trace begins here.
+  Headers answer_fields(const Request& head);
+  /// `code`: of a refusal.
+  void answer_and_close(Response response, std::string_view code = {});
+  AnswerContext answer_context();
 
   // connection.cpp
   void flush_later();
@@ -83,6 +86,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Sets one of the deadlines below.
   void arm(Time& deadline, Time at);
   void begin_linger();
+  /// Tells the handler how the exchange ended.
+  void report(Ended::How how);
   void abort_answer();
   void lose();
   void close(bool reset = false);
@@ -98,6 +103,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ByteLease body_lease_;  ///< of the request that is being answered
   AnswerWriter writer_;
   SessionId session_;
+  Time began_;                    ///< the first byte of the request
+  TraceContext trace_;            ///< of the request, from its head on
   std::string pipelined_;         ///< bytes of later requests
   Time deadline_ = kNever;        ///< of the phase
   Time write_deadline_ = kNever;  ///< while the socket takes nothing

@@ -78,7 +78,6 @@ void Connection::on_end_of_stream() {
     case Phase::kBody:
       return refuse({400, "bad_request", "the connection ended within the request"});
     case Phase::kExchange:
-      if (writer_.context().http10) return lose();
       arm(probe_at_, monotonic_now());
       wait_reset();
       return probe_if_due(probe_at_);
@@ -90,6 +89,7 @@ void Connection::on_end_of_stream() {
 }
 
 void Connection::parse(std::string_view bytes) {
+  if (phase_ == Phase::kIdle && !bytes.empty()) began_ = monotonic_now();
   while (!bytes.empty() && reads_requests()) {
     const Phase before = phase_;
     bytes.remove_prefix(reader_.feed(bytes));
@@ -122,11 +122,18 @@ void Connection::on_stage() {
   }
 }
 
-AnswerContext Connection::answer_context() const {
+AnswerContext Connection::answer_context() {
   return {.http10 = reader_.http10(),
           .head = reader_.request().method == "HEAD",
           .keep_alive = reader_.keep_alive(),
-          .fields = cors_headers(shard_.shared().cors, reader_.request().headers)};
+          .fields = answer_fields(reader_.request())};
+}
+
+Headers Connection::answer_fields(const Request& head) {
+  Headers fields = cors_headers(shard_.shared().cors, head.headers);
+  trace_ = shard_.trace_of(head);
+  if (trace_) fields.emplace_back("traceparent", to_traceparent(trace_));
+  return fields;
 }
 
 void Connection::enter_body() {
@@ -147,6 +154,7 @@ void Connection::hand_out() {
   body_lease_ = reader_.take_lease();
   Request request = reader_.take();
   request.peer = transport_.peer();
+  request.trace = trace_;
   reader_.reset();
   session_ = shard_.open_exchange(*this);
   shard_.shared().handler->on_request(session_, std::move(request));
@@ -156,17 +164,23 @@ void Connection::refuse(const Refusal& refusal) {
   shard_.counters().refused.add(1);
   const Request* head = reader_.head_or_null();
   if (phase_ != Phase::kBody) {
-    const auto fields =
-        head != nullptr ? cors_headers(shard_.shared().cors, head->headers) : Headers();
+    trace_ = {};
+    const auto fields = head != nullptr ? answer_fields(*head) : Headers();
     writer_.start_exchange({.keep_alive = false, .fields = fields});
   }
-  if (head == nullptr) return answer_and_close(to_response(refusal));
+  if (head == nullptr) return answer_and_close(to_response(refusal), refusal.code);
   auto shaped = shard_.shared().handler->on_refused(*head, refusal);
-  answer_and_close(shaped ? std::move(*shaped) : to_response(refusal));
+  answer_and_close(shaped ? std::move(*shaped) : to_response(refusal), refusal.code);
 }
 
-void Connection::answer_and_close(Response response) {
+void Connection::answer_and_close(Response response, std::string_view code) {
   TROUPE_ASSERT(reads_requests(), "the server answers by itself only before an exchange");
+  shard_.shared().handler->on_ended({.head = reader_.head_or_null(),
+                                     .trace = trace_,
+                                     .status = response.status,
+                                     .body_bytes = response.body.size(),
+                                     .code = code,
+                                     .began = began_});
   phase_ = Phase::kClosing;
   deadline_ = kNever;
   writer_.forbid_keep_alive();

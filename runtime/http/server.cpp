@@ -158,6 +158,11 @@ void Server::wind_down() {
   impl_->shared.winding_down = true;
 }
 
+void Server::renew_tls(std::shared_ptr<const TlsContext> tls) {
+  TROUPE_ASSERT(impl_->shared.current_tls() && tls, "a server keeps to TLS or to plain HTTP");
+  impl_->shared.set_tls(std::move(tls));
+}
+
 void Server::stop_accepting() {
   wind_down();
   if (impl_->shared.draining.exchange(true)) return;

@@ -25,9 +25,10 @@
 // `100 Continue` before the answer, a leading zero of the next chunk size within a stream. The
 // kernel of a client that closed answers with a reset, within a round trip, and on_gone follows; a
 // half-closed one gets its answer. The probe is repeated after 1 s and 3 s, for proxies that pass
-// the FIN on and close late. HTTP/1.0 has nothing to send: there an end of stream counts as gone
-// (its users are reverse proxies that hang up that way). A client that pipelined more than
-// header_bytes_max bytes ahead is watched for resets only.
+// the FIN on and close late. HTTP/1.0 has nothing that its clients ignore: there a client that
+// closed is noticed by its reset of the first bytes of the answer, since one that half-closed must
+// get all of it. A client that pipelined more than header_bytes_max bytes ahead is watched for
+// resets only.
 //
 // TLS: the same, with its handshake before the first request, within header_timeout.
 //
@@ -46,6 +47,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/base/time.hpp"
 #include "runtime/http/cors.hpp"
+#include "runtime/http/ended.hpp"
 #include "runtime/http/refusal.hpp"
 #include "runtime/http/tls_context.hpp"
 #include "runtime/http/types.hpp"
@@ -66,6 +68,9 @@ class Handler {
   virtual void on_request(SessionId session, Request request) = 0;
   virtual void on_drained(SessionId session, std::size_t bytes_written_total) = 0;
   virtual void on_gone(SessionId session) = 0;
+  /// The last word about a request: once for each that was handed out, refused, or broken off
+  /// after its head; before on_gone.
+  virtual void on_ended(const Ended&) {}
 };
 
 struct Limits {
@@ -92,6 +97,9 @@ struct ServerOptions {
   int threads = 1;  ///< that accept, read and write: 1 to 64
   CorsPolicy cors;
   std::shared_ptr<const TlsContext> tls;  ///< null: plain HTTP
+  /// Not 0: each request gets a span in its caller's trace or in a new one, which its answer tells
+  /// (`traceparent`); drawn from this seed. 0: traces are left alone.
+  std::uint64_t trace_seed = 0;
 };
 
 struct Stats {
@@ -137,6 +145,9 @@ class Server {
   /// Each answer from now on closes its connection, so that clients move on to another server;
   /// what still comes is served (health checks must see a node that drains).
   void wind_down();
+  /// Connections that come from now on get this certificate; running ones keep theirs.
+  /// Requires: it was started with TLS.
+  void renew_tls(std::shared_ptr<const TlsContext> tls);
   /// wind_down(). Closes the listening socket and idle connections.
   void stop_accepting();
   /// stop_accepting(), waits for running exchanges, ends the rest with on_gone, joins the threads.

@@ -1,5 +1,7 @@
 #include "runtime/http/shard.hpp"
 
+#include <algorithm>
+
 #include "runtime/base/assert.hpp"
 #include "runtime/http/connection.hpp"
 
@@ -12,7 +14,8 @@ std::atomic<std::uint64_t> next_numbers{1};
 
 }  // namespace
 
-Shard::Shard(ServerShared& shared, std::uint64_t index) : shared_(shared), index_(index) {
+Shard::Shard(ServerShared& shared, std::uint64_t index)
+    : shared_(shared), index_(index), random_(mix64(shared.trace_seed, index)) {
   TROUPE_ASSERT(index < kShardsMax, "a session id has room for so many shards");
 }
 
@@ -100,6 +103,19 @@ void Shard::close_exchange(SessionId session) {
   const auto erased = exchanges_.erase(session);
   TROUPE_ASSERT(erased == 1, "an exchange ends once");
   counters_.exchanges_open.subtract(1);
+}
+
+TraceContext Shard::trace_of(const Request& head) {
+  if (shared_.trace_seed == 0) return {};
+  const auto named = [](const auto& field) { return field.first == "traceparent"; };
+  const auto& headers = head.headers;
+  const auto first = std::find_if(headers.begin(), headers.end(), named);
+  // Two of them are as invalid as a broken one.
+  const bool one = first != headers.end() && std::none_of(first + 1, headers.end(), named);
+  const auto caller = one ? parse_traceparent(first->second) : std::nullopt;
+  const std::uint64_t span = random_.next() | 1;  // not 0
+  if (caller) return child_of(*caller, span);
+  return {random_.next(), random_.next() | 1, span, 0, false};
 }
 
 void Shard::mark_dirty(Connection& connection) {

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/base/rng.hpp"
 #include "runtime/http/byte_budget.hpp"
 #include "runtime/http/deadline_heap.hpp"
 #include "runtime/http/loop.hpp"
@@ -51,23 +52,38 @@ struct ServerShared {
   explicit ServerShared(ServerOptions options)
       : limits(options.limits),
         cors(std::move(options.cors)),
-        tls(std::move(options.tls)),
-        bodies(options.limits.bodies_bytes_max) {}
+        trace_seed(options.trace_seed),
+        bodies(options.limits.bodies_bytes_max),
+        tls_(std::move(options.tls)) {}
 
   const Limits limits;
   const CorsPolicy cors;
-  const std::shared_ptr<const TlsContext> tls;  ///< null: plain
-  ByteBudget bodies;                            ///< of all open requests
-  Handler* handler = nullptr;                   ///< set before the loops start
-  std::atomic<bool> winding_down{false};        ///< each answer closes its connection
-  std::atomic<bool> draining{false};            ///< nothing is accepted any more
-  std::mutex mutex;                             ///< with `all_closed`, for shutdown()
+  const std::uint64_t trace_seed;
+  ByteBudget bodies;                      ///< of all open requests
+  Handler* handler = nullptr;             ///< set before the loops start
+  std::atomic<bool> winding_down{false};  ///< each answer closes its connection
+  std::atomic<bool> draining{false};      ///< nothing is accepted any more
+  std::mutex mutex;                       ///< with `all_closed`, for shutdown()
   std::condition_variable all_closed;
 
   std::atomic<std::uint64_t> connections_open{0};
   std::atomic<std::uint64_t> connections_refusing{0};  ///< of the open ones: being told 503
   std::atomic<std::uint64_t> connections_total{0};
   std::atomic<std::uint64_t> connections_rejected{0};
+
+  /// For a new connection; null: plain.
+  std::shared_ptr<const TlsContext> current_tls() {
+    const std::lock_guard lock(tls_mutex_);
+    return tls_;
+  }
+  void set_tls(std::shared_ptr<const TlsContext> tls) {
+    const std::lock_guard lock(tls_mutex_);
+    tls_ = std::move(tls);
+  }
+
+ private:
+  std::mutex tls_mutex_;
+  std::shared_ptr<const TlsContext> tls_;
 };
 
 class Shard {
@@ -101,6 +117,9 @@ class Shard {
   ServerShared& shared() { return shared_; }
   ShardCounters& counters() { return counters_; }
   const ShardCounters& counters() const { return counters_; }
+  /// A new span in the trace that this request names, or in one of its own. None: nothing is
+  /// traced.
+  TraceContext trace_of(const Request& head);
   /// Where a readable socket is read to; its content does not outlive the event.
   std::array<char, 64 * 1024>& scratch() { return scratch_; }
 
@@ -113,6 +132,7 @@ class Shard {
   ServerShared& shared_;
   const std::uint64_t index_;
   ShardCounters counters_;
+  Rng random_;  ///< of traces
   DeadlineHeap<Connection> deadlines_;
   std::uint64_t next_number_ = 0;  ///< of an exchange; the shard's numbers end before numbers_end_
   std::uint64_t numbers_end_ = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/base/strong.hpp"
+#include "runtime/base/trace_context.hpp"
 
 namespace troupe::http {
 
@@ -30,6 +31,7 @@ struct Request {
   Headers headers;     ///< names in lower case, values trimmed
   std::string body;    ///< chunked coding removed
   std::string peer;    ///< "127.0.0.1:54321"
+  TraceContext trace;  ///< of the answer to come; none if the server traces nothing
 };
 
 struct Response {

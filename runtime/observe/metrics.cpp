@@ -96,6 +96,7 @@ const std::map<std::string, Entry>& table() {
       {"troupe_actors", {Kind::kGauge, "Actors alive."}},
       {"troupe_dead_letters", {Kind::kGauge, "Messages that found nobody."}},
       {"troupe_actor_mailbox_max", {Kind::kGauge, "Longest mailbox."}},
+      {"troupe_access_log_dropped_total", {Kind::kCounter, "Lines that found no room."}},
       {"troupe_http_connections", {Kind::kGauge, "Open connections."}},
       {"troupe_http_body_bytes", {Kind::kGauge, "Held for the bodies of open requests."}},
       {"troupe_rank_credits_lost_total", {Kind::kCounter, "Windows of TokenBatches given up."}},

@@ -1,27 +1,31 @@
-"""Chaos: clients that leave at random moments; afterwards nothing may be held by anybody.
+"""Chaos: clients that leave, lie, stammer and dawdle; afterwards nothing may be held by anybody.
 
-  chaos.py [--requests 2000] [--seed 1] [--processes 1|2]
+  chaos.py [--requests 2000] [--seed 1] [--processes 1|2] [--keys]
 
-Each request plays one of several scripts and leaves at a seeded random point: never, while it sends,
-while it waits, in mid-stream, with a close or a reset. With --processes 2 the ranks are in a second
-process that joins the first. Afterwards: zero orphaned blocks, zero request actors, memory flat, and
-the node still answers. Prints the seed; the same seed makes the same choices.
+Each request is drawn from the seed (chaos_requests.py): any of the four protocols, streamed or
+whole; bodies that are cut, no UTF-8, no JSON, of wrong types, wrongly chunked; slow readers and slow
+writers; clients that leave at a random byte of the request or of the answer, with a close or a
+reset. With --processes 2 the ranks are in a second process that joins the first; with --keys the
+node asks for keys. Afterwards: each answer that was whole was well-formed, no request actor, no
+block, no body byte and no connection is held, memory is flat, and the node still answers.
 """
 
 import argparse
 import asyncio
+import collections
 import json
 import os
 import random
-import socket
-import struct
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from node import Node, Scripts, free_port
+from chaos_requests import Exchange
+from node import Node, Scripts, free_port, troupe
 
 CONCURRENCY = 32
 FIXED_ACTORS = {"node", "gateway", "streams", "responses", "rank", "endpoint", "link"}
+FINE = {"left", "refused", "bad", "done"}
 
 
 def make_scripts():
@@ -33,64 +37,27 @@ def make_scripts():
     return scripts
 
 
-async def one_request(node, rng):
-    """One exchange; returns what was seen: done, left, refused or error."""
-    model = rng.choice(["quick", "quick", "paced", "paced", "long", "mute"])
-    stream = rng.random() < 0.7
-    leave = rng.choice(["never", "sending", "waiting", "middle", "middle"])
-    if model == "mute":
-        leave = "waiting"
-    body = json.dumps({"model": "script/" + model, "stream": stream,
-                       "messages": [{"role": "user", "content": "x" * rng.randint(1, 3000)}]})
-    request = (f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\n"
-               f"content-length: {len(body)}\r\n\r\n{body}").encode()
-    reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
-    try:
-        if leave == "sending":
-            writer.write(request[: rng.randint(1, len(request) - 1)])
-            await writer.drain()
-            await asyncio.sleep(rng.random() * 0.02)
-            return "left"
-        writer.write(request)
-        await writer.drain()
-        if leave == "waiting":
-            await asyncio.sleep(rng.random() * 0.05)
-            return "left"
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
-        if leave == "middle":
-            await asyncio.wait_for(reader.read(rng.randint(1, 2000)), 30)
-            await asyncio.sleep(rng.random() * 0.03)
-            return "left"
-        data = await asyncio.wait_for(reader.read(), 30)
-        status = int(head.split()[1])
-        if status == 503:
-            return "refused"
-        good = b"[DONE]" in data if stream else b'"finish_reason":"' in data
-        return "done" if status == 200 and good else "error"
-    except (ConnectionError, asyncio.IncompleteReadError):
-        return "error"
-    finally:
-        if rng.random() < 0.5:
-            raw = writer.get_extra_info("socket")
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        writer.close()
-        try:
-            await writer.wait_closed()
-        except OSError:
-            pass
+def make_key():
+    """A key for clients and its entry for the node."""
+    lines = troupe("keys", "new", "chaos").stdout.splitlines()
+    return lines[1].strip(), lines[3].strip()
 
 
-async def storm(node, requests, seed):
-    counts = {}
+async def storm(port, requests, seed, key):
+    counts = collections.Counter()
+    wrong = []
     gate = asyncio.Semaphore(CONCURRENCY)
 
     async def guarded(index):
         async with gate:
-            seen = await one_request(node, random.Random(seed * 1_000_003 + index))
-            counts[seen] = counts.get(seen, 0) + 1
+            exchange = Exchange(random.Random(seed * 1_000_003 + index), key)
+            seen = await exchange.play(port)
+            counts[seen if seen in FINE else "wrong"] += 1
+            if seen not in FINE:
+                wrong.append(f"request {index}, {exchange.path}: {seen}\n  {exchange.bytes[:300]!r}")
 
     await asyncio.gather(*(guarded(index) for index in range(requests)))
-    return counts
+    return counts, wrong
 
 
 def actors_left(node):
@@ -99,53 +66,81 @@ def actors_left(node):
             if actor["kind"] not in FIXED_ACTORS]
 
 
+def check_released(nodes):
+    """Nothing is held: requests, rows, blocks, bodies, connections."""
+    gateway = nodes[0]
+    gateway.wait_until(lambda: gateway.metric("troupe_requests_live") == 0, 5, "requests released")
+    if len(nodes) == 1:
+        gateway.wait_idle()
+    for one in nodes:
+        one.wait_until(lambda: not actors_left(one), 5, f"actors left: {actors_left(one)}")
+    # The one connection is that of the reader of metrics.
+    gateway.wait_until(lambda: gateway.metric("troupe_http_connections") <= 1, 5, "connections closed")
+    gateway.wait_until(lambda: gateway.metric("troupe_http_body_bytes") == 0, 5, "bodies released")
+    for one in nodes[1:]:
+        check_rank_released(one)
+
+
+def check_rank_released(node):
+    status, text = node.get("/admin/actors", port=node.admin_port)
+    rank = next(a["id"] for a in json.loads(text)["actors"] if a["kind"] == "rank")
+    node.wait_until(
+        lambda: "blocks=0/" in node.get("/admin/actors/" + rank, port=node.admin_port)[1],
+        5, "blocks released at the second process")
+    metrics = node.get("/metrics", port=node.admin_port)[1]
+    orphaned = [line for line in metrics.splitlines()
+                if line.startswith("troupe_kv_blocks_orphaned")]
+    assert all(float(line.rsplit(" ", 1)[1]) == 0 for line in orphaned), orphaned
+
+
+def start(options, scripts, entry):
+    arguments = scripts.arguments() + ["--log-level", "warn", "--keepalive-timeout", "3s"]
+    gateway = ["--api-keys", entry] if entry else []
+    if options.processes == 1:
+        return [Node(arguments + gateway)]
+    address = f"127.0.0.1:{free_port()}"
+    return [Node(arguments + gateway + ["--roles", "gateway", "--cluster-listen", address]),
+            Node(arguments + ["--roles", "rank", "--join", address], gateway=False)]
+
+
+def run(options, nodes, key):
+    node = nodes[0].wait_ready()
+    began = time.monotonic()
+    # The first storm warms caches and pools; memory must stay flat from there on.
+    asyncio.run(storm(node.port, options.requests // 4, options.seed + 1, key))
+    check_released(nodes)
+    before = [one.rss_mib() for one in nodes]
+    counts, wrong = asyncio.run(storm(node.port, options.requests, options.seed, key))
+    assert not wrong, f"{len(wrong)} of {options.requests} went wrong:\n" + "\n".join(wrong[:5])
+    check_released(nodes)
+    after = [one.rss_mib() for one in nodes]
+    print("outcomes:", dict(sorted(counts.items())), f"in {time.monotonic() - began:.0f} s")
+    print("memory MiB before and after:", [round(x) for x in before], [round(x) for x in after])
+    assert counts["done"] > options.requests // 10, counts
+    assert counts["bad"] > options.requests // 100, counts
+    for low, high in zip(before, after):
+        assert high < low + 16 + 0.1 * low, (before, after)
+    assert node.get("/ready")[0] == 200
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--keys", action="store_true")
     options = parser.parse_args()
+    again = f"tests/live/run chaos.py --requests {options.requests} --seed {options.seed} " \
+            f"--processes {options.processes}" + (" --keys" if options.keys else "")
+    print("chaos:", again, flush=True)
     scripts = make_scripts()
-    nodes = []
+    key, entry = make_key() if options.keys else (None, None)
+    nodes = start(options, scripts, entry)
     try:
-        if options.processes == 1:
-            nodes.append(Node(scripts.arguments() + ["--log-level", "warn"]))
-        else:
-            address = f"127.0.0.1:{free_port()}"
-            nodes.append(Node(scripts.arguments() + [
-                "--log-level", "warn", "--roles", "gateway", "--cluster-listen", address]))
-            nodes.append(Node(scripts.arguments() + [
-                "--log-level", "warn", "--roles", "rank", "--join", address], gateway=False))
-        node = nodes[0].wait_ready()
-        print(f"chaos: seed {options.seed}, {options.processes} process(es)", flush=True)
-        # The first storm warms caches and pools; memory must stay flat from there on.
-        asyncio.run(storm(node, options.requests // 4, options.seed + 1))
-        node.wait_until(lambda: node.metric("troupe_requests_live") == 0, 5, "released (warm-up)")
-        before = [one.rss_mib() for one in nodes]
-        counts = asyncio.run(storm(node, options.requests, options.seed))
-        node.wait_until(lambda: node.metric("troupe_requests_live") == 0, 5, "requests released")
-        if options.processes == 1:
-            node.wait_idle()
-        node.wait_until(lambda: not actors_left(node), 5, f"actors left: {actors_left(node)}")
-        for one in nodes[1:]:
-            one.wait_until(lambda: not actors_left(one), 5, f"actors left: {actors_left(one)}")
-            status, text = one.get("/admin/actors", port=one.admin_port)
-            rank = next(a["id"] for a in json.loads(text)["actors"] if a["kind"] == "rank")
-            one.wait_until(
-                lambda: "blocks=0/" in one.get("/admin/actors/" + rank, port=one.admin_port)[1],
-                5, "blocks released at the second process")
-            metrics = one.get("/metrics", port=one.admin_port)[1]
-            orphaned = [line for line in metrics.splitlines()
-                        if line.startswith("troupe_kv_blocks_orphaned")]
-            assert all(float(line.rsplit(" ", 1)[1]) == 0 for line in orphaned), orphaned
-        after = [one.rss_mib() for one in nodes]
-        print("outcomes:", dict(sorted(counts.items())))
-        print("memory MiB before and after:", [round(x) for x in before], [round(x) for x in after])
-        assert counts.get("error", 0) == 0, counts
-        assert counts.get("done", 0) > options.requests // 10, counts
-        for low, high in zip(before, after):
-            assert high < low + 16 + 0.1 * low, (before, after)
-        assert node.chat("script/quick")[0] == 200
+        run(options, nodes, key)
+    except BaseException:
+        print(f"chaos: failed with seed {options.seed}; again: {again}", flush=True)
+        raise
     finally:
         codes = [one.stop() for one in nodes if one.process.poll() is None]
         scripts.close()

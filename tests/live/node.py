@@ -32,14 +32,14 @@ def free_port():
 class Node:
     """One `troupe node`. `arguments` are its flags; ports are chosen here."""
 
-    def __init__(self, arguments, gateway=True):
+    def __init__(self, arguments, gateway=True, pass_fds=()):
         self.port = free_port()
         self.admin_port = free_port()
         self.log = tempfile.NamedTemporaryFile("w+", suffix=".log", delete=False)
         command = [PROGRAM, "node", "--port", str(self.port), "--admin-port", str(self.admin_port)]
         self.process = subprocess.Popen(
-            command + arguments, stdout=self.log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
-        )
+            command + arguments, stdout=self.log, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL, pass_fds=pass_fds)
         if gateway:
             self.wait_until(lambda: self.get("/live")[0] == 200, 30, "/live")
 

@@ -96,6 +96,8 @@ struct GatewaySection {
   Duration keepalive_timeout = seconds(120);
   Duration park_timeout = seconds(10);
   Duration retry_after = seconds(1);
+  /// Below the idle timers of proxies and clients (nginx: 60 s).
+  Duration stream_keepalive = seconds(15);
   std::vector<std::string> api_keys;
   std::vector<std::string> cors_origins;
   std::string tls_certificate;
@@ -117,6 +119,12 @@ struct RecipeSection {
   OverRoom max_tokens_over_room = OverRoom::kClamp;
 };
 
+struct ObserveSection {
+  std::string access_log = "off";
+  bool access_log_health = false;
+  Bytes access_log_text = Bytes(0);
+};
+
 struct NodeConfig {
   NodeSection node;
   ModelSection model;
@@ -125,6 +133,7 @@ struct NodeConfig {
   SimulatedSection simulated;
   GatewaySection gateway;
   RecipeSection recipe;
+  ObserveSection observe;
 };
 
 }  // namespace troupe::config

@@ -170,6 +170,9 @@ void bind_gateway_times(Schema& s, GatewaySection& gateway) {
   s.add("gateway.retry_after", "retry-after", &gateway.retry_after,
         "what Retry-After says with a 503")
       .between(seconds(1), seconds(3600));
+  s.add("gateway.stream_keepalive", "stream-keepalive", &gateway.stream_keepalive,
+        "a stream that says nothing for so long gets a sign of life; 0 sends none")
+      .between(seconds(0), day);
 }
 
 void bind_recipe(Schema& s, RecipeSection& recipe) {
@@ -214,6 +217,16 @@ void bind_responses(Schema& s, GatewaySection& gateway) {
         "file in which responses survive a restart; empty keeps them in memory only");
 }
 
+void bind_observe(Schema& s, ObserveSection& observe) {
+  s.add("observe.access_log", "access-log", &observe.access_log,
+        "where a line of JSON goes for each HTTP request: stdout, stderr, a file, or off");
+  s.add("observe.access_log_health", "access-log-health", &observe.access_log_health,
+        "health paths and /metrics get lines too");
+  s.add("observe.access_log_text", "access-log-text", &observe.access_log_text,
+        "bytes of a request's body and of its answer that its line shows; 0 shows none")
+      .between(Bytes(0), Bytes(kMiB));
+}
+
 }  // namespace
 
 void bind_node_config(Schema& schema, NodeConfig& config) {
@@ -226,6 +239,7 @@ void bind_node_config(Schema& schema, NodeConfig& config) {
   bind_gateway_access(schema, config.gateway);
   bind_responses(schema, config.gateway);
   bind_recipe(schema, config.recipe);
+  bind_observe(schema, config.observe);
 }
 
 Result<LoadedNodeConfig> load_node_config(const Inputs& inputs) {

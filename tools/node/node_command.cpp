@@ -1,5 +1,8 @@
 #include "tools/node/node_command.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -21,15 +24,34 @@ sigset_t stop_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGHUP);  // a terminal that closes
+  sigaddset(&signals, SIGHUP);
   return signals;
 }
 
-/// True if a stop signal came within `wait`.
-bool signalled_within(Duration wait) {
+/// The signal that came within `wait`; 0 or less: none.
+int signal_within(Duration wait) {
   const sigset_t signals = stop_signals();
   timespec time{wait.value / 1'000'000'000, wait.value % 1'000'000'000};
-  return sigtimedwait(&signals, nullptr, &time) > 0;
+  return sigtimedwait(&signals, nullptr, &time);
+}
+
+bool has_terminal() {
+  const int terminal = ::open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  if (terminal >= 0) ::close(terminal);
+  return terminal >= 0;
+}
+
+/// Serves until a signal asks for an end, or the node has ended: false. SIGHUP makes it read files
+/// anew, as daemons do, unless it says that the terminal which the node was started from is gone.
+bool serve_until_asked(ServingNode& node) {
+  const bool had_terminal = has_terminal();
+  while (node.running()) {
+    const int signal = signal_within(milliseconds(200));
+    if (signal <= 0) continue;
+    if (signal != SIGHUP || (had_terminal && !has_terminal())) return true;
+    node.reload();
+  }
+  return false;
 }
 
 const char* level_name(config::LogLevel level) {
@@ -85,8 +107,7 @@ int serve(const config::NodeConfig& config) {
   auto node = ServingNode::start(config);
   if (!node.ok()) return cli::report(node.error());
   greet(**node, config);
-  bool asked = false;
-  while (!asked && (*node)->running()) asked = signalled_within(milliseconds(200));
+  const bool asked = serve_until_asked(**node);
   const bool drained = (*node)->drained();
   if (!asked && !drained) logging::error("node", "the root actor has ended; the node stops");
   if (asked) logging::info("node", "draining; a second signal ends at once");

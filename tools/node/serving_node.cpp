@@ -18,6 +18,8 @@ namespace {
 /// After a drain: time for what is left to end, and for the last bytes to leave.
 constexpr Duration kForce = seconds(5);
 constexpr Duration kHttpClose = seconds(2);
+/// Of one stripe's lines that wait, where they carry texts.
+constexpr std::size_t kAccessTextMax = 16u << 20;
 
 bool has_role(const config::NodeConfig& config, std::string_view role) {
   const auto& roles = config.node.roles;
@@ -44,9 +46,15 @@ http::Limits http_limits(const config::NodeConfig& config) {
   return limits;
 }
 
+std::uint64_t draw_seed() {
+  std::random_device random;
+  return (static_cast<std::uint64_t>(random()) << 32 | random()) | 1;
+}
+
 Result<http::ServerOptions> http_options(const config::NodeConfig& config) {
   http::ServerOptions options(http_limits(config), io_threads(config.gateway));
   options.cors.origins = config.gateway.cors_origins;
+  options.trace_seed = draw_seed();
   if (config.gateway.tls_certificate.empty()) return options;
   TROUPE_TRY_ASSIGN(options.tls,
                     http::TlsContext::make(config.gateway.tls_certificate, config.gateway.tls_key));
@@ -258,11 +266,50 @@ Status ServingNode::open_http() {
   HttpHost::Options options;
   options.metrics = [this] { return render_metrics(); };
   options.cors.origins = config_.gateway.cors_origins;
+  TROUPE_TRY(open_access_log());
+  options.access = access_book_.get();
   TROUPE_TRY_ASSIGN(options.keys, KeyRing::parse(config_.gateway.api_keys));
   tenants_ = options.keys.tenants();
   host_ = std::make_unique<HttpHost>(*system_, std::move(options));
   host_->attach(*server_);
   return server_->start(*host_);
+}
+
+Status ServingNode::open_access_log() {
+  const config::ObserveSection& observe = config_.observe;
+  if (observe.access_log == "off") return ok_status();
+  AccessBook::Options options;
+  options.health = observe.access_log_health;
+  options.text_bytes = observe.access_log_text.value;
+  if (options.text_bytes > 0) {
+    options.waiting_max = std::min(options.waiting_max, kAccessTextMax / options.text_bytes + 1);
+  }
+  access_book_ = std::make_unique<AccessBook>(options);
+  AccessWriter::Callbacks callbacks;
+  callbacks.take = [this](std::vector<AccessRecord>& out) {
+    return access_book_->take(out, monotonic_now());
+  };
+  callbacks.lost = [this](std::uint64_t lines) {
+    metrics_->note({}, {effect::NoteKind::kCount,
+                        "troupe_access_log_dropped_total",
+                        static_cast<double>(lines),
+                        {}});
+  };
+  callbacks.complain = [](const std::string& text) { logging::warn("access_log", text); };
+  TROUPE_TRY_ASSIGN(access_writer_, AccessWriter::open(observe.access_log, std::move(callbacks)));
+  return ok_status();
+}
+
+void ServingNode::reload() {
+  if (access_writer_) access_writer_->reopen();
+  const config::GatewaySection& gateway = config_.gateway;
+  if (!server_ || gateway.tls_certificate.empty()) return;
+  auto tls = http::TlsContext::make(gateway.tls_certificate, gateway.tls_key);
+  if (!tls.ok()) {
+    return logging::error("tls", tls.error().message + "; the old certificate stays in use");
+  }
+  server_->renew_tls(std::move(*tls));
+  logging::info("tls", "new connections get the certificate in " + gateway.tls_certificate);
 }
 
 NodeCore::Args ServingNode::root_args() {
@@ -286,6 +333,7 @@ NodeCore::Args ServingNode::root_args() {
   args.responses.path = config_.gateway.responses_file;
   args.streams.buffer_max = config_.gateway.stream_buffer_bytes;
   args.streams.park_max = config_.gateway.park_timeout;
+  args.streams.keep_alive = config_.gateway.stream_keepalive;
   args.ranks = engines_.ranks;
   if (host_) args.front = args.gateway.front = host_->endpoint();
   return args;
@@ -330,6 +378,7 @@ bool ServingNode::stop(Duration drain) {
   }
   if (server_) server_->shutdown(kHttpClose);
   if (host_) host_->stop_scrapes();
+  access_writer_.reset();  // after the last request: it writes what there is
   return true;
 }
 

@@ -16,6 +16,7 @@
 
 #include "actors/gateway/http_host.hpp"
 #include "runtime/cluster/link.hpp"
+#include "runtime/observe/access_writer.hpp"
 #include "runtime/observe/metrics.hpp"
 #include "tools/admin/admin_server.hpp"
 #include "tools/config/node_config.hpp"
@@ -40,6 +41,9 @@ class ServingNode {
   bool drained() const { return drain_asked_; }
   ActorSystem& system() { return *system_; }
   const ActorRef& root() const { return root_; }
+  /// Reads the TLS certificate and opens the access log anew, as their files are now. What is wrong
+  /// with one keeps what there was, and goes to the log.
+  void reload();
   /// Drains for at most `drain`, then ends what is left. False: something hangs and was left
   /// behind; it uses this node still, so that the process must end without the destructor.
   [[nodiscard]] bool stop(Duration drain);
@@ -50,6 +54,7 @@ class ServingNode {
   Status build();
   Status take_ports();
   Status open_http();
+  Status open_access_log();
   Status open_admin();
   Status make_link();
   void peer_changed(const ActorRef& peer, bool joined);
@@ -65,6 +70,8 @@ class ServingNode {
   std::uint32_t incarnation_ = 0;
   std::unique_ptr<ClusterLink> link_;  ///< nothing on a node that neither listens nor joins
   std::unique_ptr<ActorSystem> system_;
+  std::unique_ptr<AccessBook> access_book_;      ///< null: no access log
+  std::unique_ptr<AccessWriter> access_writer_;  ///< takes from the book
   std::unique_ptr<HttpHost> host_;
   std::vector<TenantLimits> tenants_;  ///< of the configured keys
   std::unique_ptr<http::Server> server_;

@@ -15,6 +15,7 @@ class Writer final : public AnswerWriter {
     return false;
   }
   void finish(Finish, std::uint32_t, std::string&) override {}
+  void keep_alive(std::string& out) override { out += 'k'; }
   void fail(Code, const std::string&, std::string& out) override { out += "error"; }
 
  private:

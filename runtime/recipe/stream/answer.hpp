@@ -3,8 +3,8 @@
 // One class a protocol and delivery; which, decides make_answer(). An event is the JSON text of
 // its data and, if the protocol names events, its name: `event: NAME` / `data: JSON` on the wire.
 //
-// Order of calls: start once, delta any number of times, then finish or fail. A body is there
-// after any of them: without finish it has no finish reason.
+// Order of calls: start once, delta and keep_alive any number of times, then finish or fail. A body
+// is there after any of them: without finish it has no finish reason.
 //
 // Threads: one owner. Ownership: events are views, valid while the sink handles them. Nothing here
 // is random and nothing reads a clock.
@@ -69,6 +69,9 @@ class Answer {
   virtual void start(const Start& start) = 0;
   virtual void delta(const Delta& delta) = 0;
   virtual void finish(const Outcome& outcome) = 0;
+  /// An event that says nothing, for clients whose patience wants one. None of Chat and
+  /// Completions: there a comment is enough (shared serving/CLIENTS.md).
+  virtual void keep_alive() {}
   /// A failure in mid-stream: the last event.
   virtual void fail(const ApiError& error) = 0;
   /// The answer so far as one body. Requires: made for kBody, or for Responses.

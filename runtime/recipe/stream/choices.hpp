@@ -31,10 +31,11 @@ class Choices {
   void fail(const ApiError& error, EventSink& sink);
   /// Requires: finished(), Delivery::kBody.
   std::string body() const;
+  /// Of all choices, so far.
+  Usage usage() const;
 
  private:
   std::string head(bool event) const;
-  Usage usage() const;
 
   AnswerOptions answer_;
   Identity identity_;

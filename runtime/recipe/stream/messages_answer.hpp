@@ -28,6 +28,7 @@ class MessagesStream final : public Answer {
 
   void start(const Start& start) override;
   void delta(const Delta& delta) override;
+  void keep_alive() override;
   void finish(const Outcome& outcome) override;
   void fail(const ApiError& error) override;
   std::string body() const override { return {}; }

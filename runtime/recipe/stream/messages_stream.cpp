@@ -52,6 +52,10 @@ void MessagesStream::begin_block(OpenBlock block, const Delta& delta) {
   send("content_block_start", out_);
   if (pinged_) return;
   pinged_ = true;
+  keep_alive();
+}
+
+void MessagesStream::keep_alive() {
   send("ping", "{\"type\":\"ping\"}");
 }
 

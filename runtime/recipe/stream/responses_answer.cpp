@@ -48,6 +48,10 @@ void ResponsesAnswer::start(const Start&) {
   send_response("response.in_progress", State::kInProgress);
 }
 
+void ResponsesAnswer::keep_alive() {
+  if (is_sending()) send_response("response.in_progress", State::kInProgress);
+}
+
 void ResponsesAnswer::delta(const Delta& delta) {
   switch (delta.kind) {
     case DeltaKind::kReasoning:

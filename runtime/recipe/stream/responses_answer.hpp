@@ -27,6 +27,8 @@ class ResponsesAnswer final : public Answer {
 
   void start(const Start& start) override;
   void delta(const Delta& delta) override;
+  /// `response.in_progress` again: Codex's idle timer does not see comments.
+  void keep_alive() override;
   void finish(const Outcome& outcome) override;
   void fail(const ApiError& error) override;
   std::string body() const override;

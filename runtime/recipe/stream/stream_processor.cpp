@@ -93,6 +93,12 @@ Status StreamProcessor::finish(EventSink& sink) {
   return ok_status();
 }
 
+void StreamProcessor::keep_alive(EventSink& sink) {
+  if (state_ != State::kStarted) return;
+  answer_->send_to(delivery_ == Delivery::kEvents ? &sink : nullptr);
+  answer_->keep_alive();
+}
+
 void StreamProcessor::fail(const ApiError& error, EventSink& sink) {
   if (state_ == State::kFinished) return;
   state_ = State::kFinished;
@@ -179,7 +185,7 @@ void StreamProcessor::end(std::optional<EngineFinish> reason) {
   parser_.finish(reason.value_or(EngineFinish::kStop) == EngineFinish::kStop);
   if (state_ == State::kIdle) start({});
   count_reasoning();
-  const AnswerEnd how = answer_end(reason);
+  const AnswerEnd how = how_ended_ = answer_end(reason);
   Outcome outcome{
       .end = how, .call_cut = strict() && !had_call_ && parser_.call_open(), .usage = usage_};
   if (how == AnswerEnd::kStopString) outcome.stop = *parser_.stop();

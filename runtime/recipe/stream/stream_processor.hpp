@@ -54,12 +54,16 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   /// Events are sent while this runs; none with Delivery::kBody.
   Status push(const Chunk& chunk, EventSink& sink);
   Status finish(EventSink& sink);
+  /// An event that says nothing new, where the protocol needs one. Nothing before the first event.
+  void keep_alive(EventSink& sink);
   /// Ends the answer with an error event, unless it is finished.
   void fail(const ApiError& error, EventSink& sink);
 
   bool finished() const { return state_ == State::kFinished; }
   /// So far.
   const Usage& usage() const { return usage_; }
+  /// Requires: finished() without fail().
+  AnswerEnd how_ended() const { return how_ended_; }
   /// Requires: made for Delivery::kBody, or of Responses.
   std::string body() const;
 
@@ -86,6 +90,7 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   Delivery delivery_;
   bool has_body_;
   State state_ = State::kIdle;
+  AnswerEnd how_ended_ = AnswerEnd::kStop;
   bool has_reasoning_ = false;
   Rng random_;  // of the tails of call ids
   std::uint64_t calls_ = 0;

@@ -42,7 +42,8 @@ TEST_P(RequestEnds, LeaveOneAnswerAndReleaseAll) {
   EXPECT_EQ(request.release(carry_out(request, one.end)), one.expected);
 }
 
-constexpr Release kNobodyToAnswer{.stops = true};
+/// Nobody is there to be answered; the session hears how far it came.
+constexpr Release kNobodyToAnswer{.cuts = 1, .stops = true};
 /// The stream table answers the session, says RowClosed, and that ends the request.
 constexpr Release kThroughTheRow{.rows_failed = 1, .rows_cancelled = 1};
 

@@ -28,6 +28,7 @@ struct IndexWriter final : AnswerWriter {
     return false;
   }
   void finish(Finish, std::uint32_t, std::string& out) override { out += name + "! "; }
+  void keep_alive(std::string& out) override { out += "alive "; }
   void fail(Code, const std::string&, std::string& out) override { out += "failed"; }
   SharedResponse kept() const override {
     return std::make_shared<const StoredResponse>(StoredResponse{"resp_1", "", 0, "", "{}"});

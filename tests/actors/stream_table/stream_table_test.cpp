@@ -36,6 +36,8 @@ struct PlainWriter final : AnswerWriter {
     out += whole_ + (finish == Finish::kLength ? "[length " : "[stop ") + std::to_string(tokens);
     out += "]";
   }
+  void keep_alive(std::string& out) override { out += "[alive]"; }
+  AnswerTally tally() const override { return {3, 2, false}; }
   void fail(Code code, const std::string& message, std::string& out) override {
     out += "[" + std::string(to_string(code)) + ": " + message + "]";
   }
@@ -247,11 +249,14 @@ TEST_F(StreamTableTest, TokensOfAnotherRankAreDropped) {
   EXPECT_TRUE(batch(std::move(row), actor(31)).silent());
 }
 
-TEST_F(StreamTableTest, AClosedRowSaysNothingToAnyone) {
+TEST_F(StreamTableTest, AClosedRowTellsWhatThereWasOfIt) {
   open();
   tokens({1});
   const Turn turn = streams.hears(CloseRow{RequestId(7)});
-  EXPECT_TRUE(turn.silent());
+  const AnswerFacts facts = turn.only<SessionCut>(kSession).facts;
+  EXPECT_EQ(facts.ending, AnswerEnding::kCancelled);
+  EXPECT_EQ(facts.output_tokens, 1u);
+  EXPECT_EQ(turn.order().size(), 1u);
   EXPECT_TRUE(turn.unwatches(kOwner));
   EXPECT_EQ(streams.core().rows(), 0u);
 }

@@ -103,12 +103,36 @@ TEST(DisconnectEarly, EndWithinTheRequestIsAnsweredForTheHalfClosed) {
   EXPECT_EQ(socket.status(), 400);
 }
 
-TEST(DisconnectOld, EndOfStreamOfAnOldClientCountsAsGone) {
+TEST(DisconnectOld, AHalfClosedOldClientGetsItsWholeAnswer) {
+  TestServer test;
+  for (const bool streamed : {false, true}) {
+    RawSocket socket(test.port);
+    socket.send("GET / HTTP/1.0\r\n\r\n");
+    socket.half_close();
+    const auto session = test.handler.wait_request(streamed ? 1 : 0);
+    std::this_thread::sleep_for(milliseconds(50));
+    const std::string body(200'000, 'x');
+    if (streamed) {
+      test.server->begin_stream(session, 200, {});
+      test.server->write(session, body);
+      test.server->end(session);
+    } else {
+      test.server->respond(session, {200, {}, body});
+    }
+    EXPECT_TRUE(socket.read_to_end());
+    EXPECT_FALSE(socket.was_reset());
+    EXPECT_TRUE(socket.received.ends_with(body));
+  }
+  EXPECT_EQ(test.server->stats().gone_total, 0u);
+}
+
+TEST(DisconnectOld, AnOldClientThatClosedIsNoticedByTheFirstBytes) {
   TestServer test;
   RawSocket socket(test.port);
   socket.send("GET / HTTP/1.0\r\n\r\n");
-  test.handler.wait_request(0);
+  const auto session = test.handler.wait_request(0);
   socket.close();
+  test.server->begin_stream(session, 200, {});
   check_gone(test);
 }
 

@@ -60,6 +60,30 @@ class RecordingHandler : public Handler {
     changed_.notify_all();
   }
 
+  void on_ended(const Ended& ended) override {
+    const std::lock_guard lock(mutex_);
+    ends_.push_back({ended.how, ended.session, ended.head ? ended.head->path : "", ended.trace,
+                     ended.status, ended.body_bytes, std::string(ended.code)});
+    changed_.notify_all();
+  }
+
+  /// An Ended that outlives its call.
+  struct End {
+    Ended::How how;
+    SessionId session;
+    std::string path;
+    TraceContext trace;
+    int status;
+    std::uint64_t body_bytes;
+    std::string code;
+  };
+  /// All ends, once there are so many.
+  std::vector<End> wait_ends(std::size_t n) {
+    EXPECT_TRUE(wait([&] { return ends_.size() >= n; })) << "not " << n << " ends";
+    const std::lock_guard lock(mutex_);
+    return ends_;
+  }
+
   std::size_t count() {
     const std::lock_guard lock(mutex_);
     return exchanges_.size();
@@ -89,6 +113,7 @@ class RecordingHandler : public Handler {
   std::condition_variable changed_;
   std::vector<Exchange> exchanges_;
   std::map<std::uint64_t, std::size_t> index_;
+  std::vector<End> ends_;
 };
 
 /// Destroyed in this order: the server first, then its handler.

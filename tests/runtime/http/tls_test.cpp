@@ -45,6 +45,15 @@ class TlsClient {
     ASSERT_EQ(SSL_write(session_, bytes.data(), static_cast<int>(bytes.size())),
               static_cast<int>(bytes.size()));
   }
+  /// A digest of what the server showed.
+  std::string certificate() const {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    X509* shown = SSL_get1_peer_certificate(session_);
+    X509_digest(shown, EVP_sha256(), digest, &size);
+    X509_free(shown);
+    return {reinterpret_cast<const char*>(digest), size};
+  }
   void half_close() {
     SSL_shutdown(session_);
     socket_.half_close();
@@ -217,6 +226,22 @@ TEST_F(Tls, ConnectionsOverTheMaximumAreToldSo) {
   TlsClient second(test.port);
   second.read_to_end();
   EXPECT_NE(second.received.find("HTTP/1.1 503"), std::string::npos);
+}
+
+TEST_F(Tls, ANewCertificateIsForNewConnections) {
+  TestServer test(options());
+  test.reply_ok();
+  TlsClient old(test.port);
+  files.make("next");
+  auto next = TlsContext::make(files.path("next.crt"), files.path("next.key"));
+  ASSERT_TRUE(next.ok());
+  test.server->renew_tls(*next);
+  TlsClient fresh(test.port);
+  for (TlsClient* client : {&old, &fresh}) {
+    client->send(kGet);
+    EXPECT_TRUE(client->read_until("\r\n\r\nok"));
+  }
+  EXPECT_NE(old.certificate(), fresh.certificate());
 }
 
 }  // namespace
