@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "live"))
 from node import Node, Scripts, troupe
 
 TIMEOUT = 20  # seconds, for one call of a client and for one coroutine
+SYNC, ASYNC = 0, 1  # the clients of a vendor
 
 
 def call_markup(*calls):
@@ -61,6 +62,36 @@ class Turns:
 
     def advance(self):
         self.play(self.at + 1)
+
+
+def call_of(client, method):
+    return operator.attrgetter(method)(client)
+
+
+def whole_call(method, fields):
+    """How a sync and how an async client is used for one answer."""
+    def use(client):
+        return call_of(client, method)(**fields)
+    return use, use
+
+
+def streamed_call(method, fields):
+    """The same for the list of a stream's events."""
+    async def collect(client):
+        return [event async for event in await call_of(client, method)(stream=True, **fields)]
+    return lambda client: list(call_of(client, method)(stream=True, **fields)), collect
+
+
+def helped_call(method, final, fields):
+    """The same for a stream helper: its events, and what its method `final` returns."""
+    def use(client):
+        with call_of(client, method)(**fields) as stream:
+            return list(stream), getattr(stream, final)()
+
+    async def use_async(client):
+        async with call_of(client, method)(**fields) as stream:
+            return [event async for event in stream], await getattr(stream, final)()
+    return use, use_async
 
 
 class ConformanceTest(unittest.TestCase):
@@ -131,54 +162,39 @@ class ConformanceTest(unittest.TestCase):
         return cls.made[vendor]
 
     @classmethod
-    def both(cls, vendor, use, use_async):
-        sync, other = cls.clients(vendor)
-        return [use(sync), cls.run_async(use_async(other))]
+    def of_each(cls, vendor, use, use_async):
+        """What both clients give."""
+        return [cls.of_one(at, vendor, use, use_async) for at in (SYNC, ASYNC)]
+
+    @classmethod
+    def of_one(cls, which, vendor, use, use_async):
+        client = cls.clients(vendor)[which]
+        return use(client) if which == SYNC else cls.run_async(use_async(client))
 
     def whole(self, vendor, method, **fields):
         """Both answers."""
-        def call(client):
-            return operator.attrgetter(method)(client)(**fields)
-        return self.both(vendor, call, call)
+        return self.of_each(vendor, *whole_call(method, fields))
 
     def streamed(self, vendor, method, **fields):
         """The events of both streams."""
-        def call(client):
-            return operator.attrgetter(method)(client)(stream=True, **fields)
-
-        async def collect(client):
-            return [event async for event in await call(client)]
-        return self.both(vendor, lambda client: list(call(client)), collect)
+        return self.of_each(vendor, *streamed_call(method, fields))
 
     def helped(self, vendor, method, final, **fields):
         """Of both clients' stream helpers: (events, what their method `final` returns)."""
-        def call(client):
-            return operator.attrgetter(method)(client)(**fields)
-
-        def use(client):
-            with call(client) as stream:
-                return list(stream), getattr(stream, final)()
-
-        async def use_async(client):
-            async with call(client) as stream:
-                return [event async for event in stream], await getattr(stream, final)()
-        return self.both(vendor, use, use_async)
+        return self.of_each(vendor, *helped_call(method, final, fields))
 
     def errors(self, vendor, method, **fields):
         """The exceptions of both clients, without and with a stream."""
-        def attempt(client):
-            return operator.attrgetter(method)(client)(**fields)
-
         def use(client):
             with self.assertRaises(Exception) as caught:
-                attempt(client)
+                call_of(client, method)(**fields)
             return caught.exception
 
         async def use_async(client):
             with self.assertRaises(Exception) as caught:
-                await attempt(client)
+                await call_of(client, method)(**fields)
             return caught.exception
-        caught = self.both(vendor, use, use_async)
+        caught = self.of_each(vendor, use, use_async)
         if "stream" not in fields and method.endswith("create"):
             caught += self.errors(vendor, method, stream=True, **fields)
         return caught
