@@ -73,11 +73,12 @@ class Node:
         finally:
             connection.close()
 
-    def post(self, path, body, timeout=60):
+    def post(self, path, body, timeout=60, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             data = body if isinstance(body, (bytes, str)) else json.dumps(body)
-            connection.request("POST", path, data, {"content-type": "application/json"})
+            connection.request("POST", path, data,
+                               {"content-type": "application/json", **(headers or {})})
             response = connection.getresponse()
             return response.status, dict(response.getheaders()), response.read().decode()
         finally:
