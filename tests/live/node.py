@@ -64,10 +64,10 @@ class Node:
         with open(self.log.name) as log:
             return log.read()[-4000:]
 
-    def get(self, path, port=None):
+    def get(self, path, port=None, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=10)
         try:
-            connection.request("GET", path)
+            connection.request("GET", path, headers=headers or {})
             response = connection.getresponse()
             return response.status, response.read().decode()
         finally:
