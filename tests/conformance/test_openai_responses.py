@@ -126,6 +126,17 @@ class OpenAiResponsesTest(ConformanceTest):
         for _, final in self.helped("openai", "responses.stream", "get_final_response", **fields):
             self.assertEqual(final.output_parsed, Tide(city="Bergen", metres=1.5))
 
+    def test_what_clients_mark_their_requests_with(self):
+        marks = {"metadata": {"job": "7", "naïve": "é"}, "prompt_cache_key": "k",
+                 "safety_identifier": "s", "user": "u", "parallel_tool_calls": False}
+        answers = self.whole("openai", CREATE, **self.ask(**marks))
+        answers += [events[-1].response for events in self.streamed("openai", CREATE, **self.ask(**marks))]
+        answers += self.whole("openai", "responses.retrieve", response_id=answers[0].id)
+        for answer in answers:
+            self.assertEqual({name: getattr(answer, name) for name in marks}, marks)
+        for error in self.errors("openai", CREATE, **self.ask(metadata={"a": "x" * 600})):
+            self.assertEqual(error.param, "metadata")
+
     def test_kept_retrieved_and_deleted(self):
         for first in self.whole("openai", CREATE, **self.ask(store=True)):
             for again in self.whole("openai", "responses.retrieve", response_id=first.id):

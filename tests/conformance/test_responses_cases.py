@@ -9,6 +9,7 @@ import time
 import unittest
 
 from harness import TIMEOUT, ConformanceTest, answer_chunks
+from node import troupe
 from wire import Wire
 
 RESPONSES = "/v1/responses"
@@ -70,11 +71,20 @@ class ResponsesCasesTest(ConformanceTest):
 
     def test_turns_as_codex_sends_them_again(self):
         """Case responses-03: no id, no status, a developer, and a message of two keys."""
-        answer = self.ask(instructions="x", input=[
+        body = {"instructions": "x", "input": [
             text("user", "input_text", "hi"), text("assistant", "output_text", "Hi!"),
-            text("developer", "input_text", "be brief"), {"role": "user", "content": "again"}])
+            text("developer", "input_text", "be brief"), {"role": "user", "content": "again"}]}
+        answer = self.ask(**body)
         self.assertEqual(answer.status, 200, answer.raw)
         self.assertEqual(answer.objects()[-1]["type"], "response.completed")
+        # A developer's text is the system's, in its place. V4 has a system at the front only: there
+        # it is a user's, as in the reference (docs/gateway.md).
+        for recipe, mark in (("deepseek-v4.1", "<｜System｜>"), ("chatml", "<|im_start|>system\n"),
+                             ("deepseek-v4", "<｜User｜>")):
+            run = troupe("recipe", "render", "--text", "--model", recipe, "--protocol", "responses",
+                         typed=json.dumps({"model": "m", **body}) + "\n")
+            self.assertEqual(run.stdout.count(mark + "be brief"), 1, run.stdout + run.stderr)
+            self.assertLess(run.stdout.index("Hi!"), run.stdout.index("be brief"))
 
     def test_a_turn_of_codex(self):
         """Case responses-05: reasoning that is encrypted, calls apart from their outputs, tools."""
