@@ -72,6 +72,20 @@ class ChatCasesTest(ConformanceTest):
         for event, data in answer.records:
             self.assertEqual(event, json.loads(data)["type"])
 
+    def test_the_engine_dies_in_mid_stream(self):
+        """Cases chat_sse-05, errors-01: an error that says something, then a cut; never [DONE]."""
+        self.scripts.add("die", [{"text": "x</think>before"}, {"text": "a", "delay_ms": 50}], "die",
+                         control=True)
+        answer = self.post("die")
+        self.assertTrue(answer.cut)
+        *chunks, last = answer.objects()
+        self.assertEqual(said_by_chat(chunks)["content"], "before")
+        self.assertEqual(said_by_chat(chunks)["finish"], None)
+        self.assertTrue(last["error"].pop("message"))
+        self.assertEqual(last, {"error": {"type": "server_error", "param": None, "code": "worker_lost"}})
+        self.assertNotIn((None, "[DONE]"), answer.records)
+        self.node.wait_until(lambda: self.node.get("/ready")[0] == 200, 10, "it serves again")
+
     def test_several_choices(self):
         """Cases chat_sse-07, tool_stream-01: all of it a choice of its own, counted from 0."""
         answer = self.post("two", n=2, tools=TOOLS, stream_options={"include_usage": True})

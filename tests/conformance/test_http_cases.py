@@ -74,6 +74,13 @@ class HttpCasesTest(ConformanceTest):
         self.assertEqual((status, "connection: close" in head), (400, True))
         self.assertEqual(client.recv(10), b"")
 
+    def test_no_invitation_for_a_body_that_came(self):
+        """Case http-02: 100 Continue only where the client waits for it."""
+        client = self.connect()
+        client.sendall(HEAD + f"Expect: 100-continue\r\nContent-Length: {len(BODY)}\r\n\r\n".encode()
+                       + BODY)
+        self.assertEqual(self.answer(client)[0], 200)
+
     def test_a_compressed_message(self):
         """Case http-03: the Anthropic coding CLI compresses long bodies."""
         body = gzip.compress(json.dumps({"model": "script/hello", "max_tokens": 80, "messages": [
