@@ -3,13 +3,17 @@
 Answers, streams, bound tools, structured answers, and agents that run tools over several turns.
 """
 
+import asyncio
+import gc
 import os
 import unittest
 
 from harness import TIMEOUT, ConformanceTest, Turns, answer_chunks
 
+import anthropic
 import langchain_anthropic
 import langchain_openai
+import openai
 import pydantic
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
@@ -39,6 +43,8 @@ class LangChainTest(ConformanceTest):
         add("hello", "Hello, wörld!", thought="Greet.", pieces=5)
         add("json", '{"city": "Bergen", "metres": 1.5}', thought="Look.", pieces=3)
         add("forced", "", [("Tide", {"city": "Bergen", "metres": 1.5})], pieces=3)
+        scripts.add("long", [{"text": "Think.</think>"}, *[
+            {"text": letter, "delay_ms": 5} for letter in "ab" * 1000]], control=True)
         cls.turns = Turns(scripts, "loop", TURNS)
 
     def models(self, script, thinking=True):
@@ -104,6 +110,34 @@ class LangChainTest(ConformanceTest):
             with self.subTest(kind=kind, method="function_calling"):
                 model = model.with_structured_output(Tide, method="function_calling")
                 self.assertEqual(model.invoke("The tide?"), Tide(city="Bergen", metres=1.5))
+
+    def test_a_stream_that_is_left(self):
+        for kind, model in self.models("long").items():
+            with self.subTest(kind=kind):
+                stream = model.stream("Hi")
+                next(stream)
+                stream.close()
+                self.assert_nothing_is_held(1)
+
+                async def leave():
+                    stream = model.astream("Hi")
+                    await anext(stream)
+                    await stream.aclose()
+                    gc.collect()  # LangChain leaves its client's stream to the collector
+                    await asyncio.sleep(0.05)
+                self.run_async(leave())
+                self.assert_nothing_is_held(1)
+
+    def test_errors(self):
+        for kind, model in self.models("missing").items():
+            library = anthropic if kind == "messages" else openai
+            with self.subTest(kind=kind):
+                with self.assertRaises(library.NotFoundError):
+                    model.invoke("Hi")
+                with self.assertRaises(library.NotFoundError):
+                    list(model.stream("Hi"))
+                with self.assertRaises(library.BadRequestError):
+                    model.bind(temperature=9).invoke("Hi")
 
     def tool(self):
         """A real tool of the client: the model's next turn is played after the last call of one."""
