@@ -64,20 +64,21 @@ class Node:
         with open(self.log.name) as log:
             return log.read()[-4000:]
 
-    def get(self, path, port=None):
+    def get(self, path, port=None, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=10)
         try:
-            connection.request("GET", path)
+            connection.request("GET", path, headers=headers or {})
             response = connection.getresponse()
             return response.status, response.read().decode()
         finally:
             connection.close()
 
-    def post(self, path, body, timeout=60):
+    def post(self, path, body, timeout=60, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             data = body if isinstance(body, (bytes, str)) else json.dumps(body)
-            connection.request("POST", path, data, {"content-type": "application/json"})
+            connection.request("POST", path, data,
+                               {"content-type": "application/json", **(headers or {})})
             response = connection.getresponse()
             return response.status, dict(response.getheaders()), response.read().decode()
         finally:

@@ -81,6 +81,7 @@ class HttpTest(unittest.TestCase):
                     "-H", "content-type: application/json", body=body)
 
     def test_compressed_bodies(self):
+        """Case http-03"""
         bodies = {"gzip": gzip.compress(BODY.encode()), "deflate": zlib.compress(BODY.encode()),
                   "zstd": zstd_compress(BODY.encode())}
         for coding, body in bodies.items():
@@ -120,6 +121,7 @@ class HttpTest(unittest.TestCase):
         self.assertEqual(curl(self.node, CHAT, body=BODY.encode())[0], 200)
 
     def test_continue_comes_before_the_body(self):
+        """Case http-02"""
         with socket.create_connection(("127.0.0.1", self.node.port), timeout=5) as client:
             head = (f"POST {CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(BODY)}\r\n"
                     "expect: 100-continue\r\n\r\n")
@@ -137,6 +139,7 @@ class HttpTest(unittest.TestCase):
         self.assertTrue(other.startswith(b"HTTP/1.1 417"), other)
 
     def test_smuggling_is_refused_and_the_connection_closed(self):
+        """Case http-07"""
         post = f"POST {CHAT} HTTP/1.1\r\nHost: a\r\n"
         hidden = "GET /version HTTP/1.1\r\nHost: a\r\n\r\n"
         heads = {
@@ -179,6 +182,7 @@ class HttpTest(unittest.TestCase):
         self.assertEqual((status, re.search("allow: (.*)\r", head)[1]), (405, "post, options"))
 
     def test_cors(self):
+        """Case http-09"""
         asked = "authorization,content-type,x-stainless-os,anthropic-version,x-api-key"
         preflight = ["-X", "OPTIONS", "-H", "access-control-request-method: POST",
                      "-H", f"access-control-request-headers: {asked}"]

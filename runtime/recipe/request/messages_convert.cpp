@@ -1,11 +1,17 @@
 #include "runtime/recipe/request/messages_convert.hpp"
 
+#include <utility>
+
 #include "runtime/recipe/request/messages_turns.hpp"
 #include "runtime/recipe/request/sampling.hpp"
 #include "runtime/recipe/request/tools.hpp"
 
 namespace troupe::recipe {
 namespace {
+
+/// How the Anthropic coding CLI begins its system prompt: an account of itself that differs from
+/// session to session, so that no two prompts would share a prefix. It is not for the model.
+constexpr std::string_view kBillingHeader = "x-anthropic-billing-header:";
 
 /// Steps in the order in which the reference finds errors.
 class MessagesConverter {
@@ -57,15 +63,7 @@ class MessagesConverter {
   }
 
   bool read_messages() {
-    if (body_.system.given()) {
-      Message& message = conversion_.request.conversation.messages.emplace_back();
-      message.role = Role::kSystem;
-      const auto& system = body_.system.value;
-      if (!system.is_container) message.parts.emplace_back(std::string(system.scalar));
-      for (const auto& block : system.container) {
-        message.parts.emplace_back(std::in_place_type<std::string>, block.value.text.value);
-      }
-    }
+    read_system();
     const bool refused = choice().kind == ChoiceKind::kNone;
     if (!convert_messages_turns(body_.messages.value, tools_, refused, conversion_)) return false;
     return !conversion_.options.reject_missing_reasoning ||
@@ -73,6 +71,22 @@ class MessagesConverter {
            issues_.rule(
                "The `content[].thinking` in the thinking mode must be passed back to the API.",
                "messages");
+  }
+
+  void read_system() {
+    if (!body_.system.given()) return;
+    const auto& system = body_.system.value;
+    Message message;
+    message.role = Role::kSystem;
+    if (!system.is_container) message.parts.emplace_back(std::string(system.scalar));
+    bool first = !conversion_.compat();
+    for (const auto& block : system.container) {
+      const std::string_view text = block.value.text.value;
+      if (std::exchange(first, false) && text.starts_with(kBillingHeader)) continue;
+      message.parts.emplace_back(std::in_place_type<std::string>, text);
+    }
+    if (message.parts.empty() && !system.container.empty()) return;
+    conversion_.request.conversation.messages.push_back(std::move(message));
   }
 
   DeclaredChoice choice() const {

@@ -20,7 +20,7 @@ class ResponsesConverter {
                        check_format_and_tools(has_format(), conversion_) && read_sampling() &&
                        check_ordinary_model(conversion_) &&
                        (conversion_.compat() || refuse_what_is_not_done());
-    if (right) request.answer.echo = responses_echo(body_, conversion_.tape);
+    if (right) request.answer.echo = responses_echo(body_, conversion_);
     return right;
   }
 
@@ -133,9 +133,31 @@ class ResponsesConverter {
       return issues_.unsupported(std::string(name), "leave it out");
     }
     const auto& parallel = body_.parallel_tool_calls;
-    conversion_.request.parsing.one_call =
-        parallel.given() && conversion_.tape.kind(parallel.value.index) == JsonKind::kFalse;
-    return true;
+    if (parallel.given() && parallel.got != JsonKind::kTrue && parallel.got != JsonKind::kFalse) {
+      return issues_.rule("'parallel_tool_calls' is true or false", "parallel_tool_calls");
+    }
+    conversion_.request.parsing.one_call = parallel.got == JsonKind::kFalse;
+    return check_metadata();
+  }
+
+  /// It is repeated in events and kept with the response: within the bounds of the public API.
+  bool check_metadata() {
+    constexpr std::size_t kPairsMax = 16, kKeyMax = 64, kValueMax = 512;
+    const auto& metadata = body_.metadata;
+    if (!metadata.given()) return true;
+    const JsonTape& tape = conversion_.tape;
+    const JsonTape::Index index = metadata.value.index;
+    bool right = metadata.got == JsonKind::kObject && tape.count(index) <= kPairsMax;
+    if (right) {
+      tape.each(index, [&](std::string_view key, JsonTape::Index value) {
+        right = right && key.size() <= kKeyMax && tape.kind(value) == JsonKind::kString &&
+                tape.text(value).size() <= kValueMax;
+      });
+    }
+    return right || issues_.rule(
+                        "'metadata' holds at most 16 texts of at most 512 bytes, under "
+                        "names of at most 64",
+                        "metadata");
   }
 
   const ResponsesBody& body_;

@@ -10,6 +10,6 @@ namespace troupe::recipe {
 bool convert_responses(const ResponsesBody& body, Conversion& conversion);
 
 /// What the response repeats of its request, as a JSON object. Requires: check_shape(body).
-std::string responses_echo(const ResponsesBody& body, const JsonTape& tape);
+std::string responses_echo(const ResponsesBody& body, const Conversion& conversion);
 
 }  // namespace troupe::recipe

@@ -10,7 +10,8 @@ namespace {
 
 class Echo {
  public:
-  Echo(const ResponsesBody& body, const JsonTape& tape) : body_(body), tape_(tape) {}
+  Echo(const ResponsesBody& body, const Conversion& conversion)
+      : body_(body), tape_(conversion.tape), compat_(conversion.compat()) {}
 
   std::string take() {
     name("instructions");
@@ -37,12 +38,27 @@ class Echo {
     real(body_.top_p);
     name("user");
     append_text_or_null(body_.user, out_);
+    if (!compat_) default_mode();
     return std::move(out_) + "}";
   }
 
  private:
   void name(std::string_view member) {
     out_.append(out_.empty() ? "{\"" : ",\"").append(member).append("\":");
+  }
+
+  void default_mode() {
+    name("prompt_cache_key");
+    append_text_or_null(body_.prompt_cache_key, out_);
+    name("safety_identifier");
+    append_text_or_null(body_.safety_identifier, out_);
+    const std::pair<const char*, const Field<JsonPart>*> parts[] = {
+        {"parallel_tool_calls", &body_.parallel_tool_calls}, {"metadata", &body_.metadata}};
+    for (const auto& [member, part] : parts) {
+      if (!part->given()) continue;
+      name(member);
+      append_part_or_null(*part, tape_, out_);
+    }
   }
 
   /// 16.0 and 1.6e1 are 16. Requires: checked.
@@ -114,13 +130,14 @@ class Echo {
 
   const ResponsesBody& body_;
   const JsonTape& tape_;
+  const bool compat_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string responses_echo(const ResponsesBody& body, const JsonTape& tape) {
-  return Echo(body, tape).take();
+std::string responses_echo(const ResponsesBody& body, const Conversion& conversion) {
+  return Echo(body, conversion).take();
 }
 
 }  // namespace troupe::recipe

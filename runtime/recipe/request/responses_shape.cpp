@@ -182,6 +182,12 @@ bool check_reasoning_config(const ResponsesBody& body, ShapeCheck& check) {
   });
 }
 
+bool check_default_mode(const ResponsesBody& body, ShapeCheck& check) {
+  return check.optional(body.store, "store") &&
+         check.optional(body.prompt_cache_key, "prompt_cache_key") &&
+         check.optional(body.safety_identifier, "safety_identifier");
+}
+
 }  // namespace
 
 bool check_shape(const ResponsesBody& body, ShapeCheck& check) {
@@ -196,8 +202,8 @@ bool check_shape(const ResponsesBody& body, ShapeCheck& check) {
   }
   return check.optional(body.instructions, "instructions") && check.optional(body.user, "user") &&
          check.optional(body.stream, "stream") &&
-         (check.compat() || check.optional(body.store, "store")) &&
-         check_tools(body.tools, check) && check_choice(body, check) && check_text(body, check) &&
+         (check.compat() || check_default_mode(body, check)) && check_tools(body.tools, check) &&
+         check_choice(body, check) && check_text(body, check) &&
          check_reasoning_config(body, check) && check.optional(body.temperature, "temperature") &&
          check.optional(body.top_p, "top_p") &&
          check.whole(body.top_logprobs, "top_logprobs", kU8Max) &&

@@ -147,7 +147,11 @@ struct ResponsesBody {
   Field<Number> top_logprobs;
   Field<Number> max_output_tokens;
   Field<std::string_view> user;
-  Field<bool> store;  ///< default mode
+  // Default mode.
+  Field<bool> store;
+  Field<JsonPart> metadata;
+  Field<std::string_view> prompt_cache_key;
+  Field<std::string_view> safety_identifier;
   // Refused by name in default mode.
   Field<JsonPart> previous_response_id;
   Field<JsonPart> conversation;
@@ -171,6 +175,9 @@ struct ResponsesBody {
                  member("max_output_tokens", &ResponsesBody::max_output_tokens),
                  member("user", &ResponsesBody::user),
                  member("store", &ResponsesBody::store),
+                 member("metadata", &ResponsesBody::metadata),
+                 member("prompt_cache_key", &ResponsesBody::prompt_cache_key),
+                 member("safety_identifier", &ResponsesBody::safety_identifier),
                  member("previous_response_id", &ResponsesBody::previous_response_id),
                  member("conversation", &ResponsesBody::conversation),
                  member("prompt", &ResponsesBody::prompt),

@@ -14,7 +14,10 @@ struct EchoMember {
 constexpr EchoMember kEcho[] = {
     {"instructions", "null"},
     {"max_output_tokens", "null"},
+    {"parallel_tool_calls", "true"},
+    {"prompt_cache_key", "null"},
     {"reasoning", R"({"effort":null,"summary":null})"},
+    {"safety_identifier", "null"},
     {"temperature", "1.0"},
     {"text", R"({"format":{"type":"text"},"verbosity":null})"},
     {"tool_choice", R"("auto")"},
@@ -22,6 +25,7 @@ constexpr EchoMember kEcho[] = {
     {"top_logprobs", "0"},
     {"top_p", "1.0"},
     {"user", "null"},
+    {"metadata", "{}"},
 };
 
 }  // namespace
@@ -118,21 +122,24 @@ void ResponsesAnswer::prepare_members() {
   before_model_ += ",\"max_tool_calls\":null,\"model\":";
   append_json_string(before_model_, context().identity.model);
   before_model_ += ",\"moderation\":null,\"output\":[";
-  after_output_ = R"(],"parallel_tool_calls":true,"presence_penalty":0.0,"previous_response_id":)";
+  after_output_ = "]";
+  add(after_output_, 2, 2);
+  after_output_ += R"(,"presence_penalty":0.0,"previous_response_id":)";
   const std::string& previous = context().options.previous_response;
   if (previous.empty()) {
     after_output_ += "null";
   } else {
     append_json_string(after_output_, previous);
   }
-  after_output_ += R"(,"prompt_cache_key":null,"prompt_cache_retention":null)";
-  add(after_output_, 2, 2);
-  after_output_ += R"(,"safety_identifier":null,"service_tier":"default","store":)";
+  add(after_output_, 3, 3);
+  after_output_ += R"(,"prompt_cache_retention":null)";
+  add(after_output_, 4, 5);
+  after_output_ += R"(,"service_tier":"default","store":)";
   after_output_ += context().options.stored ? "true" : "false";
-  add(after_output_, 3, 8);
+  add(after_output_, 6, 11);
   after_output_ += R"(,"truncation":"disabled","usage":)";
-  add(after_usage_, 9, 9);
-  after_usage_ += R"(,"metadata":{}})";
+  add(after_usage_, 12, 13);
+  after_usage_ += '}';
 }
 
 void ResponsesAnswer::append_response(std::string& out, State state) const {

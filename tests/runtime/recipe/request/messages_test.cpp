@@ -88,6 +88,21 @@ TEST(MessagesRequest, system_messages_may_stand_anywhere) {
   EXPECT_EQ(summary(accepted(list, kV4).conversation), "s:a+b u:q u:(mid m) u:x");
 }
 
+// The Anthropic coding CLI sends a block that differs from session to session.
+TEST(MessagesRequest, the_billing_header_of_a_client_is_not_for_the_model) {
+  const std::string header =
+      R"({"type":"text","text":"x-anthropic-billing-header: cc_version=2;"})";
+  const std::string text = R"({"type":"text","text":"a"})";
+  const std::string turn =
+      R"("max_tokens":9,"messages":[{"role":"user","content":"q"}],"system":[)";
+  EXPECT_EQ(summary(accepted(turn + header + "," + text + "]").conversation), "s:a u:q");
+  EXPECT_EQ(summary(accepted(turn + header + "]").conversation), "u:q");
+  const std::string later = summary(accepted(turn + text + "," + header + "]").conversation);
+  EXPECT_NE(later.find("billing"), std::string::npos) << "only where the client puts it";
+  const auto reference = accepted(turn + header + "," + text + "]", kV41, Compat::kDeepseek);
+  EXPECT_NE(summary(reference.conversation).find("billing"), std::string::npos);
+}
+
 TEST(MessagesRequest, tools_are_loaded_where_they_are_named) {
   const std::string added = messages(
       blocks("system", R"({"type":"tool_addition","tool":{"type":"tool_reference","name":"g"}})"));

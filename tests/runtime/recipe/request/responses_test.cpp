@@ -183,6 +183,28 @@ TEST(ResponsesRequest, the_echo_repeats_the_request) {
                              R"("parameters":null,"strict":null}])");
 }
 
+TEST(ResponsesRequest, the_echo_repeats_what_clients_mark_their_requests_with) {
+  const std::string fields = R"("input":"x","metadata":{"a":"b"},"parallel_tool_calls":false,
+      "prompt_cache_key":"k","safety_identifier":"s")";
+  const std::string echo = accepted(fields).answer.echo;
+  for (const char* member : {R"("metadata":{"a":"b"})", R"("parallel_tool_calls":false)",
+                             R"("prompt_cache_key":"k")", R"("safety_identifier":"s")"}) {
+    EXPECT_NE(echo.find(member), std::string::npos) << echo;
+  }
+  EXPECT_EQ(accepted(fields, kV41, Compat::kDeepseek).answer.echo.find("metadata"),
+            std::string::npos);
+  std::string pairs;
+  for (int i = 0; i < 17; ++i) pairs += ",\"k" + std::to_string(i) + "\":\"v\"";
+  for (const std::string& wrong :
+       {"{" + pairs.substr(1) + "}", "{\"a\":\"" + std::string(513, 'v') + "\"}",
+        "{\"" + std::string(65, 'k') + "\":\"v\"}", std::string(R"({"a":1})"), std::string("[]"),
+        std::string("7")}) {
+    EXPECT_EQ(refused(R"("input":"x","metadata":)" + wrong).param, "metadata") << wrong;
+  }
+  accepted(R"("input":"x","metadata":null,"parallel_tool_calls":null)");
+  EXPECT_EQ(refused(R"("input":"x","parallel_tool_calls":1)").param, "parallel_tool_calls");
+}
+
 TEST(ResponsesRequest, what_is_not_done_is_refused_by_name_not_ignored) {
   const std::pair<const char*, const char*> refusals[] = {
       {"\"previous_response_id\":\"r\"", "previous_response_id"},
