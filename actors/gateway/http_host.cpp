@@ -93,6 +93,7 @@ void HttpHost::on_request(http::SessionId session, http::Request request) {
   arrived.session = endpoint_;
   arrived.method = std::move(request.method);
   arrived.path = std::move(request.path);
+  arrived.query = std::move(request.query);
   arrived.headers = std::move(request.headers);
   arrived.body = std::move(request.body);
   arrived.arrived = system_.now();

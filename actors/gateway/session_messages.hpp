@@ -4,7 +4,8 @@
 // One endpoint serves many exchanges (a request and its answer), told apart by a number.
 //
 //   session → gateway   HttpArrived
-//   gateway → session   SessionAdopted: Gone goes to the request from now on, Drained to the
+//   request → session   SessionAdopted, before anything else: Gone goes to the request from now on,
+//                       Drained to the stream table
 //   streams actors  → session   SessionRespond: a whole answer
 //                       SessionBegin, SessionWrite*, then SessionEnd, or
 //                       SessionCut: the client must see that the answer is not complete
@@ -47,6 +48,7 @@ struct HttpArrived {
   ActorRef session;
   std::string method;
   std::string path;
+  std::string query;   ///< behind the question mark, not decoded
   HeaderList headers;  ///< names in lower case
   std::string body;
   Time arrived;  ///< of this node's clock
@@ -58,6 +60,7 @@ struct HttpArrived {
     visit("session", self.session);
     visit("method", self.method);
     visit("path", self.path);
+    visit("query", self.query);
     visit("headers", self.headers);
     visit("body", self.body);
     visit("arrived", self.arrived);

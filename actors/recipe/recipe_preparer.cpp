@@ -54,16 +54,31 @@ Prepared plan_rows(const recipe::ConversationRequest& request, const ServedModel
   return prepared;
 }
 
-/// The body with the conversation that it goes on with.
-std::optional<std::string> whole_body(const std::string& body, const ResponseChain& earlier) {
+/// The body with the conversation that it goes on with; nothing if that is too long.
+std::optional<std::string> whole_body(const std::string& body, const ResponseChain& earlier,
+                                      std::size_t bytes_max) {
   std::string items;
   for (const auto& response : earlier.responses) {
     const auto output = recipe::output_items_of(response->body);
     if (!output) return std::nullopt;
     recipe::append_items(items, response->input);
     recipe::append_items(items, *output);
+    if (items.size() > bytes_max) return std::nullopt;
   }
-  return recipe::with_earlier_items(body, items);
+  auto whole = recipe::with_earlier_items(body, items);
+  if (whole && whole->size() > bytes_max) return std::nullopt;
+  return whole;
+}
+
+/// Status and code as of a body that is too large.
+Prepared conversation_too_long(std::size_t bytes_max) {
+  recipe::RequestError error = error_about(
+      "previous_response_id", "the conversation up to here and this request are together over " +
+                                  std::to_string(bytes_max) +
+                                  " bytes, or have too many parts: begin a new one");
+  error.status = 413;
+  error.code = "request_too_large";
+  return refusal_of(recipe::Protocol::kResponses, error);
 }
 
 recipe::RequestError nothing_is_kept() {
@@ -78,10 +93,11 @@ recipe::RequestError nothing_is_kept() {
 
 RecipePreparer::RecipePreparer(std::vector<ServedModel> models, std::string fingerprint,
                                unsigned threads, std::string secret,
-                               recipe::ConversionOptions conversion)
+                               recipe::ConversionOptions conversion, std::size_t body_bytes_max)
     : models_(std::move(models), threads, std::move(conversion)),
       fingerprint_(std::move(fingerprint)),
-      secret_(std::move(secret)) {}
+      secret_(std::move(secret)),
+      body_bytes_max_(body_bytes_max) {}
 
 Result<Prepared> RecipePreparer::prepare(const HttpArrived& arrived, RequestId id,
                                          const ResponseChain* earlier) const {
@@ -117,8 +133,8 @@ Result<Prepared> RecipePreparer::prepare_generation(const HttpArrived& arrived, 
   const recipe::Protocol protocol = protocol_of(arrived.path);
   std::optional<std::string> whole;
   if (earlier != nullptr) {
-    whole = whole_body(arrived.body, *earlier);
-    if (!whole) return Error{Code::kTooLarge, "the conversation has too many parts to go on"};
+    whole = whole_body(arrived.body, *earlier, body_bytes_max_);
+    if (!whole) return conversation_too_long(body_bytes_max_);
   }
   TROUPE_TRY_ASSIGN(auto outcome, models_.understand(protocol, whole ? *whole : arrived.body));
   if (const auto* error = std::get_if<recipe::RequestError>(&outcome)) {
@@ -218,6 +234,7 @@ void RecipePreparer::keep(const HttpArrived& arrived, RequestId id,
   kept.id = answer.identity.id;
   kept.previous = answer.answer.previous_response;
   kept.created = arrived.unix_seconds;
+  kept.owner = arrived.tenant;
   kept.input = std::move(*input);
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/gateway/answer_id.hpp"
 #include "actors/gateway/api_error.hpp"
+#include "actors/request/shown_response.hpp"
 #include "runtime/base/rng.hpp"
 
 namespace troupe {
@@ -17,13 +18,26 @@ void RequestCore::on(const Started&, Context& context, Effects& out) {
   gateway_ = context.from;
   deadline_ = context.now + args_.timeout;
   out.timer(kDeadline, deadline_);
-  out.watch(args_.streams);
   const HttpArrived& arrived = *args_.arrived;
-  if (const auto id = response_of(arrived.path)) {
-    const bool drop = arrived.method == "DELETE";
-    return ask_store(make_message<AskResponse>(*id, drop, arrived.unix_seconds), context, out);
-  }
+  out.send(arrived.session, make_message<SessionAdopted>(arrived.exchange, context.self,
+                                                         args_.streams, args_.headers));
+  if (const auto path = response_of(arrived.path)) return ask_for(*path, context, out);
+  out.watch(args_.streams);
   prepare(nullptr, out);
+}
+
+void RequestCore::ask_for(const ResponsePath& path, Context& context, Effects& out) {
+  const HttpArrived& arrived = *args_.arrived;
+  const auto wanted = read_shown(arrived.query, path.input_items);
+  if (const auto* error = std::get_if<ApiError>(&wanted)) {
+    return reply(static_cast<std::uint16_t>(error->status), error_body(*error), out);
+  }
+  AskResponse ask;
+  ask.id = path.id;
+  ask.owner = arrived.tenant;
+  ask.drop = arrived.method == "DELETE";
+  ask.unix_seconds = arrived.unix_seconds;
+  ask_store(make_message<AskResponse>(std::move(ask)), context, out);
 }
 
 void RequestCore::prepare(std::shared_ptr<const ResponseChain> earlier, Effects& out) {
@@ -43,7 +57,9 @@ void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out)
   }
   if (!done.output.previous.empty()) {
     const std::int64_t now = args_.arrived->unix_seconds;
-    return ask_store(make_message<FetchConversation>(done.output.previous, now), context, out);
+    return ask_store(
+        make_message<FetchConversation>(done.output.previous, args_.arrived->tenant, now), context,
+        out);
   }
   prepared_ = done.output;
   state_ = State::kPlacing;
@@ -86,7 +102,13 @@ void RequestCore::refuse_previous(const std::string& why, Effects& out) {
 void RequestCore::on(const ResponseAnswered& answered, Context& context, Effects& out) {
   if (state_ != State::kAsking) return;
   if (!answered.found) return fail(answered.code, answered.message, context, out);
-  reply(200, answered.body, out);
+  if (!response_of(args_.arrived->path)->input_items) return reply(200, answered.body, out);
+  // Items may be megabytes: they are looked through where prompts are.
+  state_ = State::kPreparing;
+  auto job = [one = answered.one.responses.front(), arrived = args_.arrived] {
+    return Result<Prepared>(input_items_answer(*one, arrived->query));
+  };
+  out.compute(kPrepare, make_job<Prepared>(std::move(job), Duration()), deadline_);
 }
 
 void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
@@ -153,6 +175,10 @@ void RequestCore::on(const RowRejected& rejected, Context& context, Effects& out
 }
 
 void RequestCore::on(const RowClosed& closed, Context&, Effects& out) {
+  if (const std::string& tenant = args_.arrived->tenant; !tenant.empty()) {
+    out.count("troupe_tenant_prompt_tokens_total", prepared_.prompt_length, tenant);
+    out.count("troupe_tenant_generation_tokens_total", closed.output_tokens, tenant);
+  }
   if (closed.reason != CloseReason::kFinished) cancel_row(out);
   out.stop("done");
 }

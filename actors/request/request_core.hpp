@@ -16,12 +16,14 @@
 //    row; from then on only the stream table does.
 // 2. It ends by itself in every state: the deadline timer runs from birth to end.
 // 3. When it ends before the rank has, it has sent CancelRow (and its Down says the same).
+// 4. The first that its session hears of it is SessionAdopted: no answer overtakes that.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "actors/gateway/routes.hpp"
 #include "actors/request/request_messages.hpp"
 #include "actors/responses/response_messages.hpp"
 #include "runtime/actor/actor.hpp"
@@ -45,9 +47,10 @@ class RequestCore {
   struct Args {
     RequestId id;
     Shared<HttpArrived> arrived;
-    ActorRef streams;
-    ActorRef store;    ///< of responses; nobody if none are kept
-    Duration timeout;  ///< of the whole request
+    HeaderList headers;  ///< that its answer carries beside its own
+    ActorRef streams;    ///< nobody: it only asks the store
+    ActorRef store;      ///< of responses; nobody if none are kept
+    Duration timeout;    ///< of the whole request
     std::shared_ptr<const RequestPreparer> preparer;
   };
   static constexpr const char* kKind = "request";
@@ -79,6 +82,8 @@ class RequestCore {
 
   void prepare(std::shared_ptr<const ResponseChain> earlier, Effects& out);
   void ask_store(Message question, Context& context, Effects& out);
+  /// GET or DELETE of a kept response.
+  void ask_for(const ResponsePath& path, Context& context, Effects& out);
   void reply(std::uint16_t status, std::string body, Effects& out);
   void refuse_previous(const std::string& why, Effects& out);
   /// The one way to an error: through the stream table once the row is open, else directly.

@@ -1,10 +1,14 @@
 // The response store's file: a RecordLog whose records are "keep this" and "drop that".
 //
 // Opening replays them onto a shelf of the same limits, so that what comes back is what was there.
-// Blocking: everything here runs in jobs of the Compute pool, one at a time (the store core sees to
-// that), never in an actor.
+// It may be opened again: the first log is closed before.
+//
+// Blocking: everything here runs in jobs, never in an actor, and one at a time. The store core sees
+// to that, but a job that was given up as late may still run: until it ends, all others get
+// kUnavailable.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +32,10 @@ class ResponseFile {
   Result<LogWritten> rewrite(const std::vector<SharedResponse>& responses);
 
  private:
+  Error busy() const;
+
   std::string path_;
+  std::mutex mutex_;  ///< held by the job that runs
   std::optional<RecordLog> log_;
 };
 

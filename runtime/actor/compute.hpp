@@ -18,6 +18,8 @@ class ComputeJob {
   /// The message that says why no result came (pool full, deadline, exception).
   virtual Message failed(OpId op, Error error) const = 0;
   virtual Duration modelled_time() const = 0;
+  /// It waits for a disk: it runs on a thread of its own, so that it holds up no other job.
+  virtual bool blocks() const { return false; }
 };
 
 /// Its result, or why there is none: what a job throws ends the operation, nothing else.
@@ -25,7 +27,7 @@ Message run_job(const ComputeJob& job, OpId op);
 
 /// A job from a function object that returns Result<Output>.
 template <class Output, class Function>
-class FunctionJob final : public ComputeJob {
+class FunctionJob : public ComputeJob {
  public:
   FunctionJob(Function function, Duration modelled)
       : function_(std::move(function)), time_(modelled) {}
@@ -48,6 +50,19 @@ class FunctionJob final : public ComputeJob {
 template <class Output, class Function>
 std::shared_ptr<const ComputeJob> make_job(Function function, Duration modelled_time) {
   return std::make_shared<const FunctionJob<Output, Function>>(std::move(function), modelled_time);
+}
+
+/// The same of a function that waits for a disk.
+template <class Output, class Function>
+class BlockingJob final : public FunctionJob<Output, Function> {
+ public:
+  using FunctionJob<Output, Function>::FunctionJob;
+  bool blocks() const override { return true; }
+};
+
+template <class Output, class Function>
+std::shared_ptr<const ComputeJob> make_blocking_job(Function function) {
+  return std::make_shared<const BlockingJob<Output, Function>>(std::move(function), Duration());
 }
 
 }  // namespace troupe

@@ -279,7 +279,7 @@ NodeCore::Args ServingNode::root_args() {
   args.gateway.preparer = std::make_shared<const RecipePreparer>(
       engines_.models, "troupe-" TROUPE_VERSION, std::max(1u, std::thread::hardware_concurrency()),
       config_.gateway.responses_max > 0 ? draw_secret() : std::string(),
-      conversion_of(config_.recipe));
+      conversion_of(config_.recipe), config_.gateway.max_body_bytes.value);
   args.responses.limits.count_max = static_cast<std::uint64_t>(config_.gateway.responses_max);
   args.responses.limits.bytes_max = config_.gateway.responses_bytes.value;
   args.responses.limits.ttl_seconds = config_.gateway.responses_ttl.value / 1'000'000'000;
