@@ -93,6 +93,16 @@ std::optional<ResponsePath> response_of(std::string_view path) {
   return found;
 }
 
+std::vector<std::string_view> route_templates() {
+  std::vector<std::string_view> paths{kMetricsPath, kOpenapiPath, "/v1/models/{model}",
+                                      "/v1/responses/{response_id}",
+                                      "/v1/responses/{response_id}/input_items"};
+  for (const OperationRow& row : kOperations) paths.push_back(row.path);
+  for (const PageRow& row : kPages) paths.push_back(row.path);
+  for (const std::string_view path : kHealthPaths) paths.push_back(path);
+  return paths;
+}
+
 const char* methods_of(std::string_view path) {
   if (operation_of(path)) return "POST, OPTIONS";
   const auto response = response_of(path);

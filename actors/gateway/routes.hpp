@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "actors/gateway/session_messages.hpp"
 #include "runtime/recipe/conversation/conversation_request.hpp"
@@ -52,6 +53,10 @@ struct ResponsePath {
   bool input_items = false;  ///< /v1/responses/ID/input_items, which has no DELETE
 };
 std::optional<ResponsePath> response_of(std::string_view path);
+
+/// Every path that is served, with {name} where anything may stand: for the tests that keep
+/// /openapi.json true.
+std::vector<std::string_view> route_templates();
 
 /// %2F and the like decoded; nothing if an escape is broken.
 std::optional<std::string> percent_decoded(std::string_view text);

@@ -18,6 +18,7 @@
 // error.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,6 +52,8 @@ struct HttpArrived {
   std::string query;   ///< behind the question mark, not decoded
   HeaderList headers;  ///< names in lower case
   std::string body;
+  /// What the body costs the server: both go together. Never leaves the node.
+  std::shared_ptr<const void> body_hold;
   Time arrived;  ///< of this node's clock
   std::optional<SimulatedPrompt> simulated;
   std::int64_t unix_seconds = 0;  ///< wall clock of the arrival, for `created`; 0 in simulation

@@ -79,17 +79,21 @@ Prepared render(const Understood& body, const std::string& answer_id, recipe::Co
   return reply(json.take());
 }
 
-Prepared show_tokens(const ServedModel& model, const std::vector<TokenId>& ids, bool strings) {
+Prepared show_tokens(const ServedModel& model, const std::vector<TokenId>& ids, bool strings,
+                     recipe::Compat compat) {
   JsonWriter json;
   json.open_object();
   json.key("count").number(std::uint64_t{ids.size()});
   json.key("max_model_len").number(std::uint64_t{model.context});
   json.key("tokens");
-  write_ids(json, ids);
+  if (!write_ids(json, ids)) return too_long(compat);
   json.key("token_strs");
   if (strings) {
     json.open_array();
-    for (const TokenId id : ids) json.text(model.tokenizer->bytes_of(id));
+    for (const TokenId id : ids) {
+      if (json.size() > kAnswerBytesMax) return too_long(compat);
+      json.text(model.tokenizer->bytes_of(id));
+    }
     json.close_array();
   } else {
     json.null();
@@ -110,14 +114,14 @@ Result<Prepared> tokenize(const HttpArrived& arrived, const ServedModels& models
       return refusal_of(kChat, *error, models.conversion().compat);
     }
     const auto& body = std::get<Understood>(understood);
-    return show_tokens(*body.model, body.ids, request.strings);
+    return show_tokens(*body.model, body.ids, request.strings, models.conversion().compat);
   }
   const auto found = models.find(request.model);
   if (const auto* error = std::get_if<RequestError>(&found))
     return refusal_of(kChat, *error, models.conversion().compat);
   const ServedModel& model = *std::get<const ServedModel*>(found);
   return show_tokens(model, raw_prompt(model, *request.prompt, request.add_special_tokens),
-                     request.strings);
+                     request.strings, models.conversion().compat);
 }
 
 Prepared detokenize(const HttpArrived& arrived, const ServedModels& models) {

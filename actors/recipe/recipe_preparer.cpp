@@ -134,7 +134,13 @@ Result<Prepared> RecipePreparer::prepare_generation(const HttpArrived& arrived, 
   std::optional<std::string> whole;
   if (earlier != nullptr) {
     whole = whole_body(arrived.body, *earlier, body_bytes_max_);
-    if (!whole) return conversation_too_long(body_bytes_max_);
+    if (!whole) {
+      const auto alone = recipe::convert_request(protocol, arrived.body, models_.conversion());
+      const auto* error = std::get_if<recipe::RequestError>(&alone);
+      return error != nullptr && error->stage == recipe::RequestError::Stage::kParse
+                 ? refusal_of(protocol, *error)
+                 : conversation_too_long(body_bytes_max_);
+    }
   }
   TROUPE_TRY_ASSIGN(auto outcome, models_.understand(protocol, whole ? *whole : arrived.body));
   if (const auto* error = std::get_if<recipe::RequestError>(&outcome)) {
@@ -226,8 +232,6 @@ RecipeAnswerOptions RecipePreparer::answer_options(const HttpArrived& arrived, R
 
 void RecipePreparer::keep(const HttpArrived& arrived, RequestId id,
                           RecipeAnswerOptions& answer) const {
-  auto input = recipe::input_items_of(arrived.body);
-  if (!input) return;  // more values than a document may have: it would not go on anyway
   answer.identity.id = stored_response_id(id, secret_);
   answer.answer.stored = true;
   StoredResponse& kept = answer.keep.emplace();
@@ -235,7 +239,7 @@ void RecipePreparer::keep(const HttpArrived& arrived, RequestId id,
   kept.previous = answer.answer.previous_response;
   kept.created = arrived.unix_seconds;
   kept.owner = arrived.tenant;
-  kept.input = std::move(*input);
+  kept.input = recipe::input_items_of(arrived.body);
 }
 
 Duration RecipePreparer::modelled_time(const HttpArrived& arrived) const {

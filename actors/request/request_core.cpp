@@ -14,6 +14,11 @@ constexpr OpId kPrepare{1};
 constexpr Duration kCloseGrace = seconds(1);
 }  // namespace
 
+RequestCore::Client RequestCore::client_of(const HttpArrived& arrived) {
+  return {arrived.session, arrived.exchange,     protocol_of(arrived.path),
+          arrived.arrived, arrived.unix_seconds, arrived.tenant};
+}
+
 void RequestCore::on(const Started&, Context& context, Effects& out) {
   gateway_ = context.from;
   deadline_ = context.now + args_.timeout;
@@ -56,21 +61,20 @@ void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out)
     return reply(done.output.reply_status, done.output.reply_body, out);
   }
   if (!done.output.previous.empty()) {
-    const std::int64_t now = args_.arrived->unix_seconds;
-    return ask_store(
-        make_message<FetchConversation>(done.output.previous, args_.arrived->tenant, now), context,
-        out);
+    const std::int64_t now = client_.unix_seconds;
+    return ask_store(make_message<FetchConversation>(done.output.previous, client_.tenant, now),
+                     context, out);
   }
   prepared_ = done.output;
+  args_.arrived = {};  // the body is not needed any more, and megabytes may be
   state_ = State::kPlacing;
   out.send(gateway_, make_message<PlaceRequest>(args_.id, prepared_.model, row_count()));
 }
 
 void RequestCore::reply(std::uint16_t status, std::string body, Effects& out) {
   HeaderList headers{{"content-type", "application/json"}};
-  out.send(args_.arrived->session,
-           make_message<SessionRespond>(args_.arrived->exchange, status, std::move(headers),
-                                        std::move(body)));
+  out.send(client_.session, make_message<SessionRespond>(client_.exchange, status,
+                                                         std::move(headers), std::move(body)));
   out.stop("answered without a rank");
 }
 
@@ -122,10 +126,10 @@ void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
   OpenRow open;
   open.request = args_.id;
   open.owner = context.self;
-  open.session = args_.arrived->session;
-  open.exchange = args_.arrived->exchange;
+  open.session = client_.session;
+  open.exchange = client_.exchange;
   open.rank = rank_;
-  open.arrived = args_.arrived->arrived;
+  open.arrived = client_.arrived;
   open.prompt_tokens = prepared_.prompt_length;
   open.answer = prepared_.answer;
   open.more_rows = placed.more_rows;
@@ -175,7 +179,7 @@ void RequestCore::on(const RowRejected& rejected, Context& context, Effects& out
 }
 
 void RequestCore::on(const RowClosed& closed, Context&, Effects& out) {
-  if (const std::string& tenant = args_.arrived->tenant; !tenant.empty()) {
+  if (const std::string& tenant = client_.tenant; !tenant.empty()) {
     out.count("troupe_tenant_prompt_tokens_total", prepared_.prompt_length, tenant);
     out.count("troupe_tenant_generation_tokens_total", closed.output_tokens, tenant);
   }
@@ -203,7 +207,7 @@ void RequestCore::on(const Drain& drain, Context& context, Effects& out) {
 
 void RequestCore::on(const TimerFired&, Context& context, Effects& out) {
   if (state_ == State::kFailing) {
-    out.send(args_.arrived->session, make_message<SessionCut>(args_.arrived->exchange));
+    out.send(client_.session, make_message<SessionCut>(client_.exchange));
     return out.stop("the stream table did not answer");
   }
   out.count("troupe_requests_deadline_total");
@@ -223,7 +227,7 @@ void RequestCore::on(const Down& down, Context& context, Effects& out) {
   }
   if (down.ref == args_.streams) {
     // The only writer is gone: whether bytes were written is unknown, so the client sees a cut.
-    out.send(args_.arrived->session, make_message<SessionCut>(args_.arrived->exchange));
+    out.send(client_.session, make_message<SessionCut>(client_.exchange));
     cancel_row(out);
     return out.stop("stream table lost");
   }
@@ -234,7 +238,7 @@ void RequestCore::on(const Down& down, Context& context, Effects& out) {
 }
 
 void RequestCore::on(const Undeliverable& lost, Context& context, Effects& out) {
-  if (lost.to == args_.arrived->session) return out.stop("session gone");
+  if (lost.to == client_.session) return out.stop("session gone");
   if (lost.kind == SubmitRow::info.kind) {
     fail(Code::kUnavailable, "the rank that was chosen is gone; try again", context, out);
   }
@@ -257,9 +261,8 @@ void RequestCore::fail(Code code, const std::string& message, Context& context, 
     return;
   }
   out.count("troupe_requests_failed_total", 1, std::string(to_string(code)));
-  out.send(args_.arrived->session,
-           make_message<SessionRespond>(error_response(
-               args_.arrived->exchange, protocol_of(args_.arrived->path), code, message)));
+  out.send(client_.session, make_message<SessionRespond>(
+                                error_response(client_.exchange, client_.protocol, code, message)));
   out.stop(message);
 }
 
@@ -280,7 +283,7 @@ const char* RequestCore::phase() const {
 }
 
 Subject RequestCore::subject() const {
-  return answer_subject(protocol_of(args_.arrived->path), args_.id);
+  return answer_subject(client_.protocol, args_.id);
 }
 
 std::string RequestCore::describe() const {

@@ -55,7 +55,7 @@ class RequestCore {
   };
   static constexpr const char* kKind = "request";
 
-  explicit RequestCore(const Args& args) : args_(args) {}
+  explicit RequestCore(const Args& args) : args_(args), client_(client_of(*args.arrived)) {}
 
   void on(const Started&, Context& context, Effects& out);
   void on(const Done<Prepared>& done, Context& context, Effects& out);
@@ -80,6 +80,17 @@ class RequestCore {
  private:
   enum class State : std::uint8_t { kPreparing, kAsking, kPlacing, kRunning, kFailing };
 
+  /// Whoever waits for the answer.
+  struct Client {
+    ActorRef session;
+    std::uint64_t exchange = 0;
+    recipe::Protocol protocol = recipe::Protocol::kChat;
+    Time arrived;
+    std::int64_t unix_seconds = 0;
+    std::string tenant;
+  };
+  static Client client_of(const HttpArrived& arrived);
+
   void prepare(std::shared_ptr<const ResponseChain> earlier, Effects& out);
   void ask_store(Message question, Context& context, Effects& out);
   /// GET or DELETE of a kept response.
@@ -92,7 +103,8 @@ class RequestCore {
   void submit(std::size_t row, Context& context, Effects& out);
   void cancel_row(Effects& out);
 
-  Args args_;
+  Args args_;  ///< without `arrived` from the placing on
+  Client client_;
   ActorRef gateway_;
   ActorRef rank_;
   State state_ = State::kPreparing;

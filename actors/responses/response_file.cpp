@@ -63,8 +63,8 @@ Result<LogOpened> ResponseFile::open(const ShelfLimits& limits) {
   constexpr std::uint64_t kAround = 64;
   const std::uint64_t record_max =
       std::min<std::uint64_t>(limits.bytes_max + kAround, std::numeric_limits<std::int32_t>::max());
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return busy();
+  const OneAtATime::Turn turn(jobs_);
+  if (!turn) return busy();
   log_.reset();
   auto shelf = std::make_shared<ResponseShelf>(limits);
   std::uint64_t unknown = 0;
@@ -90,16 +90,16 @@ Error ResponseFile::busy() const {
 }
 
 Result<LogWritten> ResponseFile::append(const std::vector<std::string>& records) {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return busy();
+  const OneAtATime::Turn turn(jobs_);
+  if (!turn) return busy();
   if (!log_) return Error{Code::kIo, path_ + " is not open"};
   TROUPE_TRY(log_->append(records));
   return LogWritten{log_->bytes()};
 }
 
 Result<LogWritten> ResponseFile::rewrite(const std::vector<SharedResponse>& responses) {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return busy();
+  const OneAtATime::Turn turn(jobs_);
+  if (!turn) return busy();
   if (!log_) return Error{Code::kIo, path_ + " is not open"};
   std::vector<std::string> records;
   records.reserve(responses.size());

@@ -8,12 +8,12 @@
 // kUnavailable.
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/responses/response_shelf.hpp"
+#include "runtime/base/one_at_a_time.hpp"
 #include "runtime/store/record_log.hpp"
 
 namespace troupe {
@@ -35,7 +35,7 @@ class ResponseFile {
   Error busy() const;
 
   std::string path_;
-  std::mutex mutex_;  ///< held by the job that runs
+  OneAtATime jobs_;
   std::optional<RecordLog> log_;
 };
 

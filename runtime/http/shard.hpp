@@ -52,12 +52,12 @@ struct ServerShared {
       : limits(options.limits),
         cors(std::move(options.cors)),
         tls(std::move(options.tls)),
-        bodies(options.limits.bodies_bytes_max) {}
+        bodies(std::make_shared<ByteBudget>(options.limits.bodies_bytes_max)) {}
 
   const Limits limits;
   const CorsPolicy cors;
   const std::shared_ptr<const TlsContext> tls;  ///< null: plain
-  ByteBudget bodies;                            ///< of all open requests
+  const std::shared_ptr<ByteBudget> bodies;     ///< of all requests that are kept
   Handler* handler = nullptr;                   ///< set before the loops start
   std::atomic<bool> winding_down{false};        ///< each answer closes its connection
   std::atomic<bool> draining{false};            ///< nothing is accepted any more

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,9 @@ struct Request {
   Headers headers;     ///< names in lower case, values trimmed
   std::string body;    ///< chunked coding removed
   std::string peer;    ///< "127.0.0.1:54321"
+  /// What the body costs the server's budget: whoever keeps the body keeps this, and both go
+  /// together. Null: there is no body.
+  std::shared_ptr<const void> hold;
 };
 
 struct Response {

@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "actors/gateway/openapi.hpp"
 #include "actors/node/wire_messages.hpp"
 #include "runtime/base/monotonic.hpp"
 #include "runtime/cluster/address.hpp"
@@ -257,6 +258,7 @@ Status ServingNode::open_http() {
   if (!files.ok()) logging::warn("node", files.error().message);
   HttpHost::Options options;
   options.metrics = [this] { return render_metrics(); };
+  options.openapi = openapi_document(TROUPE_VERSION);
   options.cors.origins = config_.gateway.cors_origins;
   TROUPE_TRY_ASSIGN(options.keys, KeyRing::parse(config_.gateway.api_keys));
   tenants_ = options.keys.tenants();

@@ -99,7 +99,7 @@ TEST(KeptResponses, GoingOnPutsTheEarlierTurnsFirst) {
 
 TEST(KeptResponses, AConversationIsNoLongerThanABodyMayBe) {
   const ResponseChain chain{
-      {kept_of(ask_for(kResponses, R"({"input":")" + std::string(600, 'x') + R"("})"))}};
+      {kept_of(ask_for(kResponses, R"({"input":")" + std::string(60, 'x') + R"("})"))}};
   const std::string body = R"({"input":"a","previous_response_id":"resp_x"})";
   const auto chatml = recipe::make_encoding("chatml", nullptr).value();
   const auto go_on = [&](std::size_t bytes_max) {
@@ -111,8 +111,8 @@ TEST(KeptResponses, AConversationIsNoLongerThanABodyMayBe) {
     arrived.body = body;
     return preparer.prepare(arrived, RequestId(7), &chain).value();
   };
-  EXPECT_EQ(go_on(2'000).reply_status, 0);
-  const Prepared refused = go_on(700);
+  EXPECT_EQ(go_on(600).reply_status, 0);
+  const Prepared refused = go_on(250);
   EXPECT_EQ(refused.reply_status, 413);
   EXPECT_NE(refused.reply_body.find(R"("param":"previous_response_id")"), std::string::npos);
 }
