@@ -49,6 +49,9 @@ struct Read {
 };
 
 template <class T>
+struct Behind;
+
+template <class T>
 struct Walk {  // structs with kMembers
   static void into(Read& read, const std::string& prefix) {
     std::apply([&](const auto&... entries) { (one(read, prefix, entries), ...); }, T::kMembers);
@@ -60,7 +63,7 @@ struct Walk {  // structs with kMembers
     if constexpr (std::is_same_v<V, JsonPart>) {
       read.opaque.insert(name);
     } else {
-      Walk<V>::into(read, name);
+      Behind<V>::into(read, name);
     }
   }
 };
@@ -123,14 +126,16 @@ class Documented {
   Names names_;
 };
 
+/// `never_looked_at`: what a shape has because it is shared with another place.
 template <class Body>
-void expect_same(std::string_view schema) {
+void expect_same(std::string_view schema, const Names& never_looked_at = {}) {
   Read read;
   Walk<Body>::into(read, "");
   const Names documented = Documented(read.opaque).of(schema);
   EXPECT_GT(read.names.size(), 1u);
   for (const auto& name : read.names) {
-    EXPECT_TRUE(documented.contains(name)) << schema << " lacks " << name;
+    EXPECT_NE(documented.contains(name), never_looked_at.contains(name))
+        << schema << " lacks " << name;
   }
   for (const auto& name : documented) {
     EXPECT_TRUE(read.names.contains(name)) << schema << " has, and nobody reads, " << name;
@@ -141,7 +146,11 @@ TEST(Openapi, BodiesHaveTheMembersThatAreRead) {
   expect_same<recipe::ChatBody>("ChatRequest");
   expect_same<recipe::CompletionsBody>("CompletionRequest");
   expect_same<recipe::ResponsesBody>("ResponsesRequest");
-  expect_same<recipe::MessagesBody>("MessagesRequest");
+  expect_same<recipe::MessagesBody>(
+      "MessagesRequest",
+      {"messages[].content[].tool_name", "system[].source", "system[].source.type",
+       "system[].source.media_type", "system[].source.data", "system[].source.url",
+       "system[].source.file_id", "system[].tool_name"});
   expect_same<recipe::TokenizeBody>("TokenizeRequest");
   expect_same<recipe::DetokenizeBody>("DetokenizeRequest");
 }
