@@ -13,14 +13,8 @@ namespace troupe {
 
 namespace {
 
-/// What a path takes, as `allow` says it; null: there is no such path.
-const char* methods_of(const std::string& path) {
-  if (operation_of(path)) return "POST, OPTIONS";
-  if (response_of(path)) return "GET, HEAD, DELETE, OPTIONS";
-  const bool reads =
-      page_of(path) || path == "/metrics" || health_answer(path, ServingState::kServing);
-  return reads ? "GET, HEAD, OPTIONS" : nullptr;
-}
+/// Questions to the store of responses at one time: they are short, but bodies may be long.
+constexpr std::size_t kQuestionsMax = 256;
 
 ApiError no_such_path(const HttpArrived& arrived, bool known) {
   ApiError error;
@@ -43,8 +37,9 @@ void GatewayCore::on(const HttpArrived& arrived, Context& context, Effects& out)
   const bool get = arrived.method == "GET" || arrived.method == "HEAD";
   const std::string& path = arrived.path;
   if (operation_of(path) && arrived.method == "POST") return admit(arrived, context, out);
-  if (response_of(path) && (get || arrived.method == "DELETE")) {
-    return admit(arrived, context, out);
+  if (const auto response = response_of(path)) {
+    const bool drop = arrived.method == "DELETE" && !response->input_items;
+    if (get || drop) return ask_store(arrived, context, out);
   }
   const auto page = page_of(path);
   if (page && get) return answer_page(arrived, *page, out);
@@ -68,7 +63,7 @@ void GatewayCore::answer_page(const HttpArrived& arrived, Page page, Effects& ou
     case Page::kVersion:
       return answer(arrived, 200, R"({"version":")" + args_.version + R"("})", out);
     case Page::kLoad:
-      return answer(arrived, 200, R"({"server_load":)" + std::to_string(by_ref_.size()) + "}", out);
+      return answer(arrived, 200, R"({"server_load":)" + std::to_string(requests()) + "}", out);
   }
 }
 
@@ -127,7 +122,7 @@ std::string GatewayCore::closed(const std::string& tenant) const {
   if (draining_) return "the server is draining; try another";
   if (ranks_.size() == 0) return "no rank is up; try again";
   if (!streams_) return "the stream table starts anew; try again";
-  const std::uint64_t rows = by_ref_.size() + more_rows_;
+  const std::uint64_t rows = requests() + more_rows_;
   if (rows < admission_.room(tenant, args_.requests_max)) return "";
   return "the server is overloaded: " + std::to_string(rows) + " requests are under way; try again";
 }
@@ -141,33 +136,54 @@ void GatewayCore::admit(const HttpArrived& arrived, Context& context, Effects& o
   const Admission::Verdict verdict = admission_.admit(arrived.tenant, context.now);
   if (verdict.outcome != Admission::Outcome::kAdmitted) {
     out.count("troupe_requests_refused_total", 1, "rate_limit");
+    out.count("troupe_tenant_refused_total", 1, arrived.tenant);
     return out.send(arrived.session,
                     make_message<SessionRespond>(too_many_requests(
                         arrived.exchange, verdict, protocol, arrived.unix_seconds)));
   }
+  if (!arrived.tenant.empty()) out.count("troupe_tenant_requests_total", 1, arrived.tenant);
+  begin(arrived, {rate_headers(verdict, protocol, arrived.unix_seconds), true, *timeout}, context,
+        out);
+  out.gauge("troupe_requests_live", static_cast<double>(requests()));
+}
+
+void GatewayCore::ask_store(const HttpArrived& arrived, Context& context, Effects& out) {
+  if (draining_) {
+    return refuse(arrived, Code::kUnavailable, "the server is draining; try another", out);
+  }
+  if (questions_ >= kQuestionsMax) {
+    return refuse(arrived, Code::kUnavailable,
+                  "too many questions about kept responses at a time; try again", out);
+  }
+  const auto timeout = request_timeout(arrived.headers, args_.request_timeout);
+  if (!timeout.ok()) return refuse(arrived, timeout.error().code, timeout.error().message, out);
+  ++questions_;
+  begin(arrived, {{}, false, *timeout}, context, out);
+}
+
+void GatewayCore::begin(const HttpArrived& arrived, Terms terms, Context& context, Effects& out) {
+  const recipe::Protocol protocol = protocol_of(arrived.path);
   const RequestId id = next_id(context.self);
+  if (!arrived.simulated) {
+    const bool messages = protocol == recipe::Protocol::kMessages;
+    terms.headers.emplace_back(messages ? "request-id" : "x-request-id", answer_id(protocol, id));
+  }
   RequestCore::Args args;
   args.id = id;
   args.arrived = Shared<HttpArrived>(make_message<HttpArrived>(arrived));
+  args.headers = std::move(terms.headers);
   args.streams = streams_;
   args.store = store_;
-  args.timeout = *timeout;
+  args.timeout = terms.timeout;
   args.preparer = args_.preparer;
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
-  live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant, 0};
+  live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant, 0, terms.counts};
   by_ref_[request] = id;
-  HeaderList headers = rate_headers(verdict, protocol, arrived.unix_seconds);
-  if (!arrived.simulated) {
-    const bool messages = protocol == recipe::Protocol::kMessages;
-    headers.emplace_back(messages ? "request-id" : "x-request-id", answer_id(protocol, id));
-  }
-  out.send(arrived.session,
-           make_message<SessionAdopted>(arrived.exchange, request, streams_, std::move(headers)));
-  out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
 }
 
-bool GatewayCore::has_room_for(std::uint32_t rows) const {
-  return rows <= 1 || by_ref_.size() + more_rows_ + rows - 1 <= args_.requests_max;
+bool GatewayCore::has_room_for(std::uint32_t rows, const std::string& tenant) const {
+  const std::uint64_t room = admission_.room(tenant, args_.requests_max);
+  return rows <= 1 || requests() + more_rows_ + rows - 1 <= room;
 }
 
 Error GatewayCore::no_room_for(std::uint32_t rows) const {
@@ -182,8 +198,11 @@ Error GatewayCore::no_room_for(std::uint32_t rows) const {
 
 void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) {
   const std::uint32_t more = std::max(place.rows, 1u) - 1;
-  auto placed = has_room_for(place.rows) ? ranks_.place(context.from, place.model, place.rows)
-                                         : Result<ActorRef>(no_room_for(place.rows));
+  const auto live = live_.find(place.request);
+  const std::string tenant = live == live_.end() ? "" : live->second.tenant;
+  auto placed = has_room_for(place.rows, tenant)
+                    ? ranks_.place(context.from, place.model, place.rows)
+                    : Result<ActorRef>(no_room_for(place.rows));
   if (!placed.ok()) {
     return out.send(context.from, make_message<NotPlaced>(place.request, placed.error().code,
                                                           placed.error().message));
@@ -192,7 +211,6 @@ void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) 
   answer.request = place.request;
   answer.rank = *placed;
   for (std::uint32_t i = 0; i < more; ++i) answer.more_rows.push_back(next_id(context.self));
-  const auto live = live_.find(place.request);
   if (live != live_.end()) {
     live->second.more_rows = more;
     more_rows_ += more;
@@ -219,11 +237,15 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
   if (args_.front && down.reason != EndReason::kStopped) {
     out.send(args_.front, make_message<ExchangeLost>(live->second.exchange));
   }
-  admission_.release(live->second.tenant);
+  if (live->second.counts) {
+    admission_.release(live->second.tenant);
+  } else {
+    --questions_;
+  }
   more_rows_ -= live->second.more_rows;
   live_.erase(live);
   by_ref_.erase(at);
-  out.gauge("troupe_requests_live", static_cast<double>(by_ref_.size()));
+  out.gauge("troupe_requests_live", static_cast<double>(requests()));
   if (draining_ && by_ref_.empty()) out.stop("drained");
 }
 
@@ -287,7 +309,7 @@ const char* GatewayCore::phase() const {
 }
 
 std::string GatewayCore::describe() const {
-  return "requests=" + std::to_string(by_ref_.size()) + "/" + std::to_string(args_.requests_max) +
+  return "requests=" + std::to_string(requests()) + "/" + std::to_string(args_.requests_max) +
          " ranks=" + std::to_string(ranks_.size());
 }
 

@@ -61,15 +61,26 @@ class GatewayCore {
 
   const char* phase() const;
   std::string describe() const;
-  std::size_t live_requests() const { return by_ref_.size(); }
+  /// Those that count: questions to the store of responses do not.
+  std::size_t live_requests() const { return requests(); }
 
  private:
   /// Unique in a cluster's life; below 2^53, so that JSON carries it.
   RequestId next_id(const ActorRef& self);
-  /// Whether a request under way may have so many rows.
-  bool has_room_for(std::uint32_t rows) const;
+  std::size_t requests() const { return by_ref_.size() - questions_; }
+  /// Whether a request under way of this tenant may have so many rows.
+  bool has_room_for(std::uint32_t rows, const std::string& tenant) const;
   Error no_room_for(std::uint32_t rows) const;
   void admit(const HttpArrived& arrived, Context& context, Effects& out);
+  /// GET and DELETE of a kept response: needs no rank and takes nobody's place.
+  void ask_store(const HttpArrived& arrived, Context& context, Effects& out);
+  struct Terms {
+    HeaderList headers;  ///< that its answer carries beside its id
+    bool counts;         ///< it takes a place of its key's
+    Duration timeout;
+  };
+  /// The request actor.
+  void begin(const HttpArrived& arrived, Terms terms, Context& context, Effects& out);
   /// Why nobody is admitted now; empty: somebody may be.
   std::string closed(const std::string& tenant) const;
   void answer(const HttpArrived& arrived, std::uint16_t status, std::string body, Effects& out);
@@ -91,10 +102,12 @@ class GatewayCore {
     std::uint64_t exchange = 0;
     std::string tenant;
     std::uint32_t more_rows = 0;  ///< behind its first
+    bool counts = true;           ///< takes a place; else a question to the store
   };
   std::map<RequestId, Live> live_;
   std::map<ActorRef, RequestId> by_ref_;
   std::uint64_t more_rows_ = 0;  ///< of all live requests
+  std::size_t questions_ = 0;    ///< of the live ones
   std::uint32_t next_request_ = 0;
   bool draining_ = false;
   ServingState told_ = ServingState::kStarting;

@@ -18,6 +18,9 @@
 
 namespace troupe {
 
+inline constexpr std::string_view kHealthPaths[] = {
+    "/live", "/liveness", "/ping", "/health", "/ready", "/readiness", "/health/ready"};
+
 struct HealthAnswer {
   std::uint16_t status = 200;
   std::string body;

@@ -2,13 +2,15 @@
 
 #include "actors/gateway/api_error.hpp"
 #include "actors/gateway/health.hpp"
+#include "actors/gateway/routes.hpp"
 
 namespace troupe {
 
 namespace {
 
 bool is_open(std::string_view path) {
-  return path == "/metrics" || path == "/version" || health_answer(path, ServingState::kServing);
+  return path == kMetricsPath || path == kOpenapiPath || path == "/version" ||
+         health_answer(path, ServingState::kServing);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "actors/gateway/api_error.hpp"
 #include "actors/gateway/health.hpp"
+#include "actors/gateway/routes.hpp"
 #include "actors/node/node_messages.hpp"
 
 namespace troupe {
@@ -44,7 +45,11 @@ bool HttpHost::answer_here(http::SessionId session, const http::Request& request
     return true;
   }
   if (request.method != "GET" && request.method != "HEAD") return false;
-  if (request.path == "/metrics") return scrape(session), true;
+  if (request.path == kMetricsPath) return scrape(session), true;
+  if (request.path == kOpenapiPath) {
+    server_->respond(session, {200, {{"content-type", "application/json"}}, options_.openapi});
+    return true;
+  }
   auto health = health_answer(request.path, state());
   if (!health) return false;
   http::Headers headers{{"content-type", "application/json"}};
@@ -93,8 +98,10 @@ void HttpHost::on_request(http::SessionId session, http::Request request) {
   arrived.session = endpoint_;
   arrived.method = std::move(request.method);
   arrived.path = std::move(request.path);
+  arrived.query = std::move(request.query);
   arrived.headers = std::move(request.headers);
   arrived.body = std::move(request.body);
+  arrived.body_hold = std::move(request.hold);
   arrived.arrived = system_.now();
   arrived.unix_seconds = std::time(nullptr);
   arrived.tenant = std::move(access.tenant);

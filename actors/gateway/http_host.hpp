@@ -31,6 +31,7 @@ class HttpHost final : public http::Handler {
  public:
   struct Options {
     std::function<std::string()> metrics;  ///< renders the body of /metrics
+    std::string openapi;                   ///< the body of /openapi.json
     http::CorsPolicy cors;                 ///< the server's
     KeyRing keys;                          ///< empty: no key is asked for
     AccessBook* access = nullptr;          ///< outlives it; null: nobody wants lines

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "actors/gateway/health.hpp"
+
 namespace troupe {
 
 namespace {
@@ -36,6 +38,9 @@ constexpr PageRow kPages[] = {
 
 constexpr std::string_view kModelPrefix = "/v1/models/";
 constexpr std::string_view kResponsePrefix = "/v1/responses/";
+constexpr std::string_view kInputItems = "/input_items";
+
+}  // namespace
 
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string decoded;
@@ -54,8 +59,6 @@ std::optional<std::string> percent_decoded(std::string_view text) {
   }
   return decoded;
 }
-
-}  // namespace
 
 std::optional<Operation> operation_of(std::string_view path) {
   for (const OperationRow& row : kOperations) {
@@ -77,11 +80,36 @@ std::optional<std::string> model_of(std::string_view path) {
   return percent_decoded(path.substr(kModelPrefix.size()));
 }
 
-std::optional<std::string> response_of(std::string_view path) {
+std::optional<ResponsePath> response_of(std::string_view path) {
   if (!path.starts_with(kResponsePrefix)) return std::nullopt;
-  const std::string_view id = path.substr(kResponsePrefix.size());
+  std::string_view id = path.substr(kResponsePrefix.size());
+  ResponsePath found;
+  found.input_items = id.ends_with(kInputItems);
+  if (found.input_items) id.remove_suffix(kInputItems.size());
   if (id.empty() || id.find('/') != std::string_view::npos) return std::nullopt;
-  return percent_decoded(id);
+  auto decoded = percent_decoded(id);
+  if (!decoded) return std::nullopt;
+  found.id = std::move(*decoded);
+  return found;
+}
+
+std::vector<std::string_view> route_templates() {
+  std::vector<std::string_view> paths{kMetricsPath, kOpenapiPath, "/v1/models/{model}",
+                                      "/v1/responses/{response_id}",
+                                      "/v1/responses/{response_id}/input_items"};
+  for (const OperationRow& row : kOperations) paths.push_back(row.path);
+  for (const PageRow& row : kPages) paths.push_back(row.path);
+  for (const std::string_view path : kHealthPaths) paths.push_back(path);
+  return paths;
+}
+
+const char* methods_of(std::string_view path) {
+  if (operation_of(path)) return "POST, OPTIONS";
+  const auto response = response_of(path);
+  if (response && !response->input_items) return "GET, HEAD, DELETE, OPTIONS";
+  const bool reads = response || page_of(path) || path == kMetricsPath || path == kOpenapiPath ||
+                     health_answer(path, ServingState::kServing);
+  return reads ? "GET, HEAD, OPTIONS" : nullptr;
 }
 
 recipe::Protocol protocol_of(std::string_view path) {

@@ -4,7 +4,8 @@
 // One endpoint serves many exchanges (a request and its answer), told apart by a number.
 //
 //   session → gateway   HttpArrived
-//   gateway → session   SessionAdopted: Gone goes to the request from now on, Drained to the
+//   request → session   SessionAdopted, before anything else: Gone goes to the request from now on,
+//                       Drained to the stream table
 //   streams actors  → session   SessionRespond: a whole answer
 //                       SessionBegin, SessionWrite*, then SessionEnd, or
 //                       SessionCut: the client must see that the answer is not complete
@@ -18,6 +19,7 @@
 // of that by watching, or from the gateway (ExchangeLost).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,8 +52,11 @@ struct HttpArrived {
   ActorRef session;
   std::string method;
   std::string path;
+  std::string query;   ///< behind the question mark, not decoded
   HeaderList headers;  ///< names in lower case
   std::string body;
+  /// What the body costs the server: both go together. Never leaves the node.
+  std::shared_ptr<const void> body_hold;
   Time arrived;  ///< of this node's clock
   std::optional<SimulatedPrompt> simulated;
   std::int64_t unix_seconds = 0;  ///< wall clock of the arrival, for `created`; 0 in simulation
@@ -63,6 +68,7 @@ struct HttpArrived {
     visit("session", self.session);
     visit("method", self.method);
     visit("path", self.path);
+    visit("query", self.query);
     visit("headers", self.headers);
     visit("body", self.body);
     visit("arrived", self.arrived);

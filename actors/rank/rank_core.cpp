@@ -71,9 +71,8 @@ void RankCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   RankRow row;
   row.submitted = submit;
   row.prefill_length = submit.prompt_length;
-  if (!submit.prompt.empty()) {
-    row.prefill = std::make_shared<const std::vector<TokenId>>(std::move(row.submitted.prompt));
-  }
+  row.prefill = submit.prompt.shared();
+  row.submitted.prompt.clear();
   const std::uint32_t room = context_limit() - submit.prompt_length;
   row.output_max = submit.max_tokens == 0 ? room : std::min(submit.max_tokens, room);
   row.submitted_at = context.now;

@@ -17,6 +17,7 @@
 #include "runtime/actor/message.hpp"
 #include "runtime/actor/ref.hpp"
 #include "runtime/actor/system_messages.hpp"
+#include "runtime/base/shared_tokens.hpp"
 #include "runtime/base/time.hpp"
 #include "runtime/base/trace_context.hpp"
 #include "runtime/device/step.hpp"
@@ -28,7 +29,7 @@ struct SubmitRow {
   RequestId request;
   ActorRef owner;                   ///< the request actor: holds the lease on everything below
   ActorRef streams;                 ///< gets the tokens
-  std::vector<TokenId> prompt;      ///< or empty, for a simulated request
+  SharedTokens prompt;              ///< or empty, for a simulated request
   std::uint32_t prompt_length = 0;  ///< tokens; equals prompt.size() if that is not empty
   std::uint32_t max_tokens = 0;     ///< 0: up to the context's end
   std::uint32_t min_tokens = 0;     ///< before these no stop_id is sampled

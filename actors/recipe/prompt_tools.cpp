@@ -11,6 +11,19 @@ namespace {
 
 using recipe::RequestError;
 
+/// An answer may be many times its question: a token of a byte is spelled with six, and an id of
+/// two bytes may stand for a word of a hundred. 64 MiB is twice what a body may be.
+constexpr std::size_t kAnswerBytesMax = std::size_t{64} << 20;
+
+Prepared too_long(recipe::Compat compat) {
+  RequestError error =
+      error_about("", "the answer would be over " + std::to_string(kAnswerBytesMax >> 20) +
+                          " MiB: send the text or the tokens in parts");
+  error.status = 413;
+  error.code = "answer_too_large";
+  return refusal_of(recipe::Protocol::kChat, error, compat);
+}
+
 Prepared reply(std::string body) {
   Prepared prepared;
   prepared.reply_status = 200;
@@ -18,10 +31,15 @@ Prepared reply(std::string body) {
   return prepared;
 }
 
-void write_ids(JsonWriter& json, const std::vector<TokenId>& ids) {
+/// False: over the bound, and the document is not whole.
+bool write_ids(JsonWriter& json, const std::vector<TokenId>& ids) {
   json.open_array();
-  for (const TokenId id : ids) json.number(std::int64_t{id.value});
+  for (const TokenId id : ids) {
+    if (json.size() > kAnswerBytesMax) return false;
+    json.number(std::int64_t{id.value});
+  }
   json.close_array();
+  return true;
 }
 
 Prepared count_tokens(const Understood& body) {
@@ -45,14 +63,14 @@ void write_sampling(JsonWriter& json, const recipe::ConversationRequest& request
   json.close_array().close_object();
 }
 
-Prepared render(const Understood& body, const std::string& answer_id) {
+Prepared render(const Understood& body, const std::string& answer_id, recipe::Compat compat) {
   JsonWriter json;
   json.open_object();
   json.key("request_id").text(answer_id);
   json.key("model").text(body.request.model);
   json.key("prompt").text(body.prompt);
   json.key("token_ids");
-  write_ids(json, body.ids);
+  if (!write_ids(json, body.ids)) return too_long(compat);
   json.key("max_model_len").number(std::uint64_t{body.model->context});
   json.key("stream").boolean(body.request.stream);
   json.key("sampling_params");
@@ -61,17 +79,21 @@ Prepared render(const Understood& body, const std::string& answer_id) {
   return reply(json.take());
 }
 
-Prepared show_tokens(const ServedModel& model, const std::vector<TokenId>& ids, bool strings) {
+Prepared show_tokens(const ServedModel& model, const std::vector<TokenId>& ids, bool strings,
+                     recipe::Compat compat) {
   JsonWriter json;
   json.open_object();
   json.key("count").number(std::uint64_t{ids.size()});
   json.key("max_model_len").number(std::uint64_t{model.context});
   json.key("tokens");
-  write_ids(json, ids);
+  if (!write_ids(json, ids)) return too_long(compat);
   json.key("token_strs");
   if (strings) {
     json.open_array();
-    for (const TokenId id : ids) json.text(model.tokenizer->bytes_of(id));
+    for (const TokenId id : ids) {
+      if (json.size() > kAnswerBytesMax) return too_long(compat);
+      json.text(model.tokenizer->bytes_of(id));
+    }
     json.close_array();
   } else {
     json.null();
@@ -92,14 +114,14 @@ Result<Prepared> tokenize(const HttpArrived& arrived, const ServedModels& models
       return refusal_of(kChat, *error, models.conversion().compat);
     }
     const auto& body = std::get<Understood>(understood);
-    return show_tokens(*body.model, body.ids, request.strings);
+    return show_tokens(*body.model, body.ids, request.strings, models.conversion().compat);
   }
   const auto found = models.find(request.model);
   if (const auto* error = std::get_if<RequestError>(&found))
     return refusal_of(kChat, *error, models.conversion().compat);
   const ServedModel& model = *std::get<const ServedModel*>(found);
   return show_tokens(model, raw_prompt(model, *request.prompt, request.add_special_tokens),
-                     request.strings);
+                     request.strings, models.conversion().compat);
 }
 
 Prepared detokenize(const HttpArrived& arrived, const ServedModels& models) {
@@ -115,9 +137,13 @@ Prepared detokenize(const HttpArrived& arrived, const ServedModels& models) {
   if (const auto error = unknown_token(model, request.tokens, "tokens")) {
     return refusal_of(kChat, *error, models.conversion().compat);
   }
+  std::size_t bytes = 0;
+  for (const TokenId id : request.tokens) bytes += model.tokenizer->bytes_of(id).size();
   JsonWriter json;
-  json.open_object().key("prompt").text(model.tokenizer->decode(request.tokens, true));
-  json.close_object();
+  json.open_object().key("prompt");
+  if (bytes > kAnswerBytesMax) return too_long(models.conversion().compat);
+  json.text(model.tokenizer->decode(request.tokens, true)).close_object();
+  if (json.size() > kAnswerBytesMax) return too_long(models.conversion().compat);
   return reply(json.take());
 }
 
@@ -143,7 +169,8 @@ Result<Prepared> answer_without_rank(Operation operation, const HttpArrived& arr
     return refusal_of(protocol, *error, models.conversion().compat);
   }
   const auto& body = std::get<Understood>(understood);
-  return operation == Operation::kRender ? render(body, answer_id) : count_tokens(body);
+  return operation == Operation::kRender ? render(body, answer_id, models.conversion().compat)
+                                         : count_tokens(body);
 }
 
 }  // namespace troupe

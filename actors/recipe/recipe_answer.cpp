@@ -8,6 +8,8 @@ namespace troupe {
 
 namespace {
 
+using Options = std::shared_ptr<const RecipeAnswerOptions>;
+
 const std::vector<SampledLogprob> kNoLogprobs;
 /// A server-sent event's parser drops it; OpenAI's clients take it between any two events.
 constexpr std::string_view kComment = ": keep-alive\n\n";
@@ -47,10 +49,11 @@ AnswerTally tally_of(const recipe::Usage& usage) {
 /// Of one choice.
 class Writer final : public AnswerWriter, private recipe::EventSink {
  public:
-  explicit Writer(const RecipeAnswerOptions& options)
-      : options_(options),
-        processor_(options.parsing, options.answer, options.identity, options.tokenizer,
-                   options.stream ? recipe::Delivery::kEvents : recipe::Delivery::kBody) {}
+  explicit Writer(Options options)
+      : shared_(std::move(options)),
+        options_(*shared_),
+        processor_(options_.parsing, options_.answer, options_.identity, options_.tokenizer,
+                   options_.stream ? recipe::Delivery::kEvents : recipe::Delivery::kBody) {}
 
   bool feed(const RowTokens& tokens, std::string& out) override {
     out_ = &out;
@@ -58,6 +61,10 @@ class Writer final : public AnswerWriter, private recipe::EventSink {
     fill_chunk(chunk_, tokens, options_.logprobs);
     push(chunk_);
     return processor_.finished();
+  }
+
+  void passed(Duration since_arrival) override {
+    processor_.passed(since_arrival.value / 1'000'000'000);
   }
 
   void finish(Finish finish, std::uint32_t, std::string& out) override {
@@ -122,7 +129,8 @@ class Writer final : public AnswerWriter, private recipe::EventSink {
     out_->append("data: ").append(json).append("\n\n");
   }
 
-  const RecipeAnswerOptions options_;
+  const Options shared_;
+  const RecipeAnswerOptions& options_;
   recipe::StreamProcessor processor_;
   recipe::TokensChunk chunk_;
   std::string* out_ = nullptr;  ///< of the call at hand
@@ -133,11 +141,12 @@ class Writer final : public AnswerWriter, private recipe::EventSink {
 /// Of several choices: the same for each, and one end.
 class ChoicesWriter final : public AnswerWriter, private recipe::EventSink {
  public:
-  explicit ChoicesWriter(const RecipeAnswerOptions& options)
-      : options_(options),
-        choices_(options.parsing, options.answer, options.identity, options.tokenizer,
-                 options.stream ? recipe::Delivery::kEvents : recipe::Delivery::kBody,
-                 options.choices) {}
+  explicit ChoicesWriter(Options options)
+      : shared_(std::move(options)),
+        options_(*shared_),
+        choices_(options_.parsing, options_.answer, options_.identity, options_.tokenizer,
+                 options_.stream ? recipe::Delivery::kEvents : recipe::Delivery::kBody,
+                 options_.choices) {}
 
   void turn_to(std::uint32_t choice) override { choice_ = choice; }
 
@@ -185,7 +194,8 @@ class ChoicesWriter final : public AnswerWriter, private recipe::EventSink {
     out_->append("data: ").append(json).append("\n\n");
   }
 
-  const RecipeAnswerOptions options_;
+  const Options shared_;
+  const RecipeAnswerOptions& options_;
   recipe::Choices choices_;
   std::uint32_t choice_ = 0;
   std::string* out_ = nullptr;  ///< of the call at hand
@@ -195,7 +205,7 @@ class ChoicesWriter final : public AnswerWriter, private recipe::EventSink {
 }  // namespace
 
 std::unique_ptr<AnswerWriter> RecipeAnswer::open() const {
-  if (options_.choices > 1) return std::make_unique<ChoicesWriter>(options_);
+  if (options_->choices > 1) return std::make_unique<ChoicesWriter>(options_);
   return std::make_unique<Writer>(options_);
 }
 

@@ -30,16 +30,17 @@ struct RecipeAnswerOptions {
 
 class RecipeAnswer final : public AnswerFormat {
  public:
-  explicit RecipeAnswer(RecipeAnswerOptions options) : options_(std::move(options)) {}
-  recipe::Protocol protocol() const override { return options_.answer.protocol; }
-  bool streamed() const override { return options_.stream; }
+  explicit RecipeAnswer(RecipeAnswerOptions options)
+      : options_(std::make_shared<const RecipeAnswerOptions>(std::move(options))) {}
+  recipe::Protocol protocol() const override { return options_->answer.protocol; }
+  bool streamed() const override { return options_->stream; }
   const char* content_type() const override {
-    return options_.stream ? "text/event-stream; charset=utf-8" : "application/json";
+    return options_->stream ? "text/event-stream; charset=utf-8" : "application/json";
   }
   std::unique_ptr<AnswerWriter> open() const override;
 
  private:
-  RecipeAnswerOptions options_;
+  std::shared_ptr<const RecipeAnswerOptions> options_;  ///< its writers share them
 };
 
 }  // namespace troupe

@@ -54,16 +54,31 @@ Prepared plan_rows(const recipe::ConversationRequest& request, const ServedModel
   return prepared;
 }
 
-/// The body with the conversation that it goes on with.
-std::optional<std::string> whole_body(const std::string& body, const ResponseChain& earlier) {
+/// The body with the conversation that it goes on with; nothing if that is too long.
+std::optional<std::string> whole_body(const std::string& body, const ResponseChain& earlier,
+                                      std::size_t bytes_max) {
   std::string items;
   for (const auto& response : earlier.responses) {
     const auto output = recipe::output_items_of(response->body);
     if (!output) return std::nullopt;
     recipe::append_items(items, response->input);
     recipe::append_items(items, *output);
+    if (items.size() > bytes_max) return std::nullopt;
   }
-  return recipe::with_earlier_items(body, items);
+  auto whole = recipe::with_earlier_items(body, items);
+  if (whole && whole->size() > bytes_max) return std::nullopt;
+  return whole;
+}
+
+/// Status and code as of a body that is too large.
+Prepared conversation_too_long(std::size_t bytes_max) {
+  recipe::RequestError error = error_about(
+      "previous_response_id", "the conversation up to here and this request are together over " +
+                                  std::to_string(bytes_max) +
+                                  " bytes, or have too many parts: begin a new one");
+  error.status = 413;
+  error.code = "request_too_large";
+  return refusal_of(recipe::Protocol::kResponses, error);
 }
 
 recipe::RequestError nothing_is_kept() {
@@ -78,10 +93,11 @@ recipe::RequestError nothing_is_kept() {
 
 RecipePreparer::RecipePreparer(std::vector<ServedModel> models, std::string fingerprint,
                                unsigned threads, std::string secret,
-                               recipe::ConversionOptions conversion)
+                               recipe::ConversionOptions conversion, std::size_t body_bytes_max)
     : models_(std::move(models), threads, std::move(conversion)),
       fingerprint_(std::move(fingerprint)),
-      secret_(std::move(secret)) {}
+      secret_(std::move(secret)),
+      body_bytes_max_(body_bytes_max) {}
 
 Result<Prepared> RecipePreparer::prepare(const HttpArrived& arrived, RequestId id,
                                          const ResponseChain* earlier) const {
@@ -117,8 +133,14 @@ Result<Prepared> RecipePreparer::prepare_generation(const HttpArrived& arrived, 
   const recipe::Protocol protocol = protocol_of(arrived.path);
   std::optional<std::string> whole;
   if (earlier != nullptr) {
-    whole = whole_body(arrived.body, *earlier);
-    if (!whole) return Error{Code::kTooLarge, "the conversation has too many parts to go on"};
+    whole = whole_body(arrived.body, *earlier, body_bytes_max_);
+    if (!whole) {
+      const auto alone = recipe::convert_request(protocol, arrived.body, models_.conversion());
+      const auto* error = std::get_if<recipe::RequestError>(&alone);
+      return error != nullptr && error->stage == recipe::RequestError::Stage::kParse
+                 ? refusal_of(protocol, *error)
+                 : conversation_too_long(body_bytes_max_);
+    }
   }
   TROUPE_TRY_ASSIGN(auto outcome, models_.understand(protocol, whole ? *whole : arrived.body));
   if (const auto* error = std::get_if<recipe::RequestError>(&outcome)) {
@@ -210,15 +232,14 @@ RecipeAnswerOptions RecipePreparer::answer_options(const HttpArrived& arrived, R
 
 void RecipePreparer::keep(const HttpArrived& arrived, RequestId id,
                           RecipeAnswerOptions& answer) const {
-  auto input = recipe::input_items_of(arrived.body);
-  if (!input) return;  // more values than a document may have: it would not go on anyway
   answer.identity.id = stored_response_id(id, secret_);
   answer.answer.stored = true;
   StoredResponse& kept = answer.keep.emplace();
   kept.id = answer.identity.id;
   kept.previous = answer.answer.previous_response;
   kept.created = arrived.unix_seconds;
-  kept.input = std::move(*input);
+  kept.owner = arrived.tenant;
+  kept.input = recipe::input_items_of(arrived.body);
 }
 
 Duration RecipePreparer::modelled_time(const HttpArrived& arrived) const {

@@ -20,9 +20,11 @@ class RecipePreparer final : public RequestPreparer {
  public:
   /// Requires: at least one model; the first is the default. `threads`: on how many a long prompt
   /// is encoded. `secret`: hides the ids of responses; empty: this node keeps none. Of
-  /// `conversion`, names of models and packs come from `models`.
+  /// `conversion`, names of models and packs come from `models`. `body_bytes_max`: also of a body
+  /// together with the conversation that it goes on with.
   RecipePreparer(std::vector<ServedModel> models, std::string fingerprint, unsigned threads = 1,
-                 std::string secret = {}, recipe::ConversionOptions conversion = {});
+                 std::string secret = {}, recipe::ConversionOptions conversion = {},
+                 std::size_t body_bytes_max = std::size_t{32} << 20);
 
   Result<Prepared> prepare(const HttpArrived& arrived, RequestId id,
                            const ResponseChain* earlier) const override;
@@ -45,6 +47,7 @@ class RecipePreparer final : public RequestPreparer {
   ServedModels models_;
   std::string fingerprint_;
   std::string secret_;
+  std::size_t body_bytes_max_;
 };
 
 }  // namespace troupe

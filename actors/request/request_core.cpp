@@ -2,6 +2,7 @@
 
 #include "actors/gateway/answer_id.hpp"
 #include "actors/gateway/api_error.hpp"
+#include "actors/request/shown_response.hpp"
 #include "actors/stream_table/answer.hpp"
 #include "runtime/base/rng.hpp"
 
@@ -17,17 +18,35 @@ constexpr std::size_t kBriefBody = 1024;
 constexpr Duration kCloseGrace = seconds(1);
 }  // namespace
 
+RequestCore::Client RequestCore::client_of(const HttpArrived& arrived) {
+  return {arrived.session, arrived.exchange,     protocol_of(arrived.path),
+          arrived.arrived, arrived.unix_seconds, arrived.tenant};
+}
+
 void RequestCore::on(const Started&, Context& context, Effects& out) {
   gateway_ = context.from;
   deadline_ = context.now + args_.timeout;
   out.timer(kDeadline, deadline_);
-  out.watch(args_.streams);
   const HttpArrived& arrived = *args_.arrived;
-  if (const auto id = response_of(arrived.path)) {
-    const bool drop = arrived.method == "DELETE";
-    return ask_store(make_message<AskResponse>(*id, drop, arrived.unix_seconds), context, out);
-  }
+  out.send(arrived.session, make_message<SessionAdopted>(arrived.exchange, context.self,
+                                                         args_.streams, args_.headers));
+  if (const auto path = response_of(arrived.path)) return ask_for(*path, context, out);
+  out.watch(args_.streams);
   prepare(nullptr, out);
+}
+
+void RequestCore::ask_for(const ResponsePath& path, Context& context, Effects& out) {
+  const HttpArrived& arrived = *args_.arrived;
+  const auto wanted = read_shown(arrived.query, path.input_items);
+  if (const auto* error = std::get_if<ApiError>(&wanted)) {
+    return reply(static_cast<std::uint16_t>(error->status), error_body(*error), error->code, out);
+  }
+  AskResponse ask;
+  ask.id = path.id;
+  ask.owner = arrived.tenant;
+  ask.drop = arrived.method == "DELETE";
+  ask.unix_seconds = arrived.unix_seconds;
+  ask_store(make_message<AskResponse>(std::move(ask)), context, out);
 }
 
 void RequestCore::prepare(std::shared_ptr<const ResponseChain> earlier, Effects& out) {
@@ -50,10 +69,12 @@ void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out)
     return reply(done.output.reply_status, done.output.reply_body, done.output.reply_code, out);
   }
   if (!done.output.previous.empty()) {
-    const std::int64_t now = args_.arrived->unix_seconds;
-    return ask_store(make_message<FetchConversation>(done.output.previous, now), context, out);
+    const std::int64_t now = client_.unix_seconds;
+    return ask_store(make_message<FetchConversation>(done.output.previous, client_.tenant, now),
+                     context, out);
   }
   prepared_ = done.output;
+  args_.arrived = {};  // the body is not needed any more, and megabytes may be
   state_ = State::kPlacing;
   out.send(gateway_, make_message<PlaceRequest>(args_.id, prepared_.model, row_count()));
 }
@@ -73,8 +94,8 @@ void RequestCore::reply(std::uint16_t status, std::string body, const std::strin
                         Effects& out) {
   const AnswerEnding ending = status < 400 ? AnswerEnding::kNone : AnswerEnding::kError;
   HeaderList headers{{"content-type", "application/json"}};
-  out.send(args_.arrived->session,
-           make_message<SessionRespond>(args_.arrived->exchange, status, std::move(headers),
+  out.send(client_.session,
+           make_message<SessionRespond>(client_.exchange, status, std::move(headers),
                                         std::move(body), 0u, facts(ending, code)));
   out.stop("answered without a rank");
 }
@@ -107,7 +128,13 @@ void RequestCore::refuse_previous(const std::string& why, Effects& out) {
 void RequestCore::on(const ResponseAnswered& answered, Context& context, Effects& out) {
   if (state_ != State::kAsking) return;
   if (!answered.found) return fail(answered.code, answered.message, context, out);
-  reply(200, answered.body, "", out);
+  if (!response_of(args_.arrived->path)->input_items) return reply(200, answered.body, "", out);
+  // Items may be megabytes: they are looked through where prompts are.
+  state_ = State::kPreparing;
+  auto job = [one = answered.one.responses.front(), arrived = args_.arrived] {
+    return Result<Prepared>(input_items_answer(*one, arrived->query));
+  };
+  out.compute(kPrepare, make_job<Prepared>(std::move(job), Duration()), deadline_);
 }
 
 void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
@@ -121,10 +148,10 @@ void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
   OpenRow open;
   open.request = args_.id;
   open.owner = context.self;
-  open.session = args_.arrived->session;
-  open.exchange = args_.arrived->exchange;
+  open.session = client_.session;
+  open.exchange = client_.exchange;
   open.rank = rank_;
-  open.arrived = args_.arrived->arrived;
+  open.arrived = client_.arrived;
   open.prompt_tokens = prepared_.prompt_length;
   open.answer = prepared_.answer;
   open.more_rows = placed.more_rows;
@@ -177,6 +204,10 @@ void RequestCore::on(const RowRejected& rejected, Context& context, Effects& out
 }
 
 void RequestCore::on(const RowClosed& closed, Context&, Effects& out) {
+  if (const std::string& tenant = client_.tenant; !tenant.empty()) {
+    out.count("troupe_tenant_prompt_tokens_total", prepared_.prompt_length, tenant);
+    out.count("troupe_tenant_generation_tokens_total", closed.output_tokens, tenant);
+  }
   if (closed.reason != CloseReason::kFinished) cancel_row(out);
   out.stop("done");
 }
@@ -207,8 +238,8 @@ void RequestCore::on(const Drain& drain, Context& context, Effects& out) {
 
 void RequestCore::on(const TimerFired&, Context& context, Effects& out) {
   if (state_ == State::kFailing) {
-    out.send(args_.arrived->session,
-             make_message<SessionCut>(args_.arrived->exchange, facts(AnswerEnding::kError)));
+    out.send(client_.session,
+             make_message<SessionCut>(client_.exchange, facts(AnswerEnding::kError)));
     return out.stop("the stream table did not answer");
   }
   out.count("troupe_requests_deadline_total");
@@ -228,8 +259,8 @@ void RequestCore::on(const Down& down, Context& context, Effects& out) {
   }
   if (down.ref == args_.streams) {
     // The only writer is gone: whether bytes were written is unknown, so the client sees a cut.
-    out.send(args_.arrived->session,
-             make_message<SessionCut>(args_.arrived->exchange, facts(AnswerEnding::kError)));
+    out.send(client_.session,
+             make_message<SessionCut>(client_.exchange, facts(AnswerEnding::kError)));
     cancel_row(out);
     return out.stop("stream table lost");
   }
@@ -240,7 +271,7 @@ void RequestCore::on(const Down& down, Context& context, Effects& out) {
 }
 
 void RequestCore::on(const Undeliverable& lost, Context& context, Effects& out) {
-  if (lost.to == args_.arrived->session) return out.stop("session gone");
+  if (lost.to == client_.session) return out.stop("session gone");
   if (lost.kind == SubmitRow::info.kind) {
     fail(Code::kUnavailable, "the rank that was chosen is gone; try again", context, out);
   }
@@ -263,11 +294,10 @@ void RequestCore::fail(Code code, const std::string& message, Context& context, 
     return;
   }
   out.count("troupe_requests_failed_total", 1, std::string(to_string(code)));
-  SessionRespond answer =
-      error_response(args_.arrived->exchange, protocol_of(args_.arrived->path), code, message);
+  SessionRespond answer = error_response(client_.exchange, client_.protocol, code, message);
   answer.facts = facts(code == Code::kCancelled ? AnswerEnding::kCancelled : AnswerEnding::kError,
                        std::move(answer.facts.code));
-  out.send(args_.arrived->session, make_message<SessionRespond>(std::move(answer)));
+  out.send(client_.session, make_message<SessionRespond>(std::move(answer)));
   out.stop(message);
 }
 
@@ -288,7 +318,7 @@ const char* RequestCore::phase() const {
 }
 
 Subject RequestCore::subject() const {
-  return answer_subject(protocol_of(args_.arrived->path), args_.id);
+  return answer_subject(client_.protocol, args_.id);
 }
 
 std::string RequestCore::describe() const {

@@ -16,12 +16,14 @@
 //    row; from then on only the stream table does.
 // 2. It ends by itself in every state: the deadline timer runs from birth to end.
 // 3. When it ends before the rank has, it has sent CancelRow (and its Down says the same).
+// 4. The first that its session hears of it is SessionAdopted: no answer overtakes that.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "actors/gateway/routes.hpp"
 #include "actors/request/request_messages.hpp"
 #include "actors/responses/response_messages.hpp"
 #include "runtime/actor/actor.hpp"
@@ -45,14 +47,15 @@ class RequestCore {
   struct Args {
     RequestId id;
     Shared<HttpArrived> arrived;
-    ActorRef streams;
-    ActorRef store;    ///< of responses; nobody if none are kept
-    Duration timeout;  ///< of the whole request
+    HeaderList headers;  ///< that its answer carries beside its own
+    ActorRef streams;    ///< nobody: it only asks the store
+    ActorRef store;      ///< of responses; nobody if none are kept
+    Duration timeout;    ///< of the whole request
     std::shared_ptr<const RequestPreparer> preparer;
   };
   static constexpr const char* kKind = "request";
 
-  explicit RequestCore(const Args& args) : args_(args) {}
+  explicit RequestCore(const Args& args) : args_(args), client_(client_of(*args.arrived)) {}
 
   void on(const Started&, Context& context, Effects& out);
   void on(const Done<Prepared>& done, Context& context, Effects& out);
@@ -77,8 +80,21 @@ class RequestCore {
  private:
   enum class State : std::uint8_t { kPreparing, kAsking, kPlacing, kRunning, kFailing };
 
+  /// Whoever waits for the answer.
+  struct Client {
+    ActorRef session;
+    std::uint64_t exchange = 0;
+    recipe::Protocol protocol = recipe::Protocol::kChat;
+    Time arrived;
+    std::int64_t unix_seconds = 0;
+    std::string tenant;
+  };
+  static Client client_of(const HttpArrived& arrived);
+
   void prepare(std::shared_ptr<const ResponseChain> earlier, Effects& out);
   void ask_store(Message question, Context& context, Effects& out);
+  /// GET or DELETE of a kept response.
+  void ask_for(const ResponsePath& path, Context& context, Effects& out);
   void reply(std::uint16_t status, std::string body, const std::string& code, Effects& out);
   /// Of an answer that the stream table has no part in.
   AnswerFacts facts(AnswerEnding ending, std::string code = {}) const;
@@ -89,7 +105,8 @@ class RequestCore {
   void submit(std::size_t row, Context& context, Effects& out);
   void cancel_row(Effects& out);
 
-  Args args_;
+  Args args_;  ///< without `arrived` from the placing on
+  Client client_;
   ActorRef gateway_;
   ActorRef rank_;
   State state_ = State::kPreparing;

@@ -19,7 +19,7 @@
 namespace troupe {
 
 struct MorePrompt {
-  std::vector<TokenId> prompt;
+  SharedTokens prompt;
   std::uint32_t max_tokens = 0;
   static void fields(auto& self, auto&& visit) {
     visit("prompt", self.prompt);
@@ -31,7 +31,7 @@ struct MorePrompt {
 struct Prepared {
   static constexpr MessageInfo info{0x0201, "prepared"};
   std::string model;
-  std::vector<TokenId> prompt;
+  SharedTokens prompt;
   std::uint32_t prompt_length = 0;
   std::uint32_t max_tokens = 0;          ///< 0: up to the context's end
   std::vector<MorePrompt> more_prompts;  ///< behind the first one

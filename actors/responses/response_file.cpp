@@ -9,7 +9,8 @@ namespace troupe {
 
 namespace {
 
-enum class Change : std::uint8_t { kKeep = 1, kDrop = 2 };
+/// kKeep has no owner; files from before keys had responses of their own hold it.
+enum class Change : std::uint8_t { kKeep = 1, kDrop = 2, kKeepOwned = 3 };
 
 bool is_over(const Decoder& decoder) {
   return decoder.ok() && decoder.rest().empty();
@@ -28,8 +29,11 @@ bool replay(std::string_view record, ResponseShelf& shelf) {
     return true;
   }
   StoredResponse response;
+  if (change == Change::kKeepOwned) decoder.get(response.owner);
   decoder.get(response);
-  if (change != Change::kKeep || !is_over(decoder) || response.id.empty()) return false;
+  if ((change != Change::kKeep && change != Change::kKeepOwned) || !is_over(decoder) ||
+      response.id.empty())
+    return false;
   const std::int64_t created = response.created;
   shelf.put(std::make_shared<const StoredResponse>(std::move(response)), created);
   return true;
@@ -40,7 +44,8 @@ bool replay(std::string_view record, ResponseShelf& shelf) {
 std::string keep_record(const StoredResponse& response) {
   std::string record;
   Encoder encoder(record);
-  encoder.put(Change::kKeep);
+  encoder.put(Change::kKeepOwned);
+  encoder.put(response.owner);
   encoder.put(response);
   return record;
 }
@@ -58,15 +63,18 @@ Result<LogOpened> ResponseFile::open(const ShelfLimits& limits) {
   constexpr std::uint64_t kAround = 64;
   const std::uint64_t record_max =
       std::min<std::uint64_t>(limits.bytes_max + kAround, std::numeric_limits<std::int32_t>::max());
-  ResponseShelf shelf(limits);
+  const OneAtATime::Turn turn(jobs_);
+  if (!turn) return busy();
+  log_.reset();
+  auto shelf = std::make_shared<ResponseShelf>(limits);
   std::uint64_t unknown = 0;
   auto log =
       RecordLog::open(path_, static_cast<std::uint32_t>(record_max),
-                      [&](std::string_view record) { unknown += replay(record, shelf) ? 0 : 1; });
+                      [&](std::string_view record) { unknown += replay(record, *shelf) ? 0 : 1; });
   if (!log.ok()) return log.error();
   log_.emplace(std::move(log).value());
   LogOpened opened;
-  opened.kept.responses = shelf.all();
+  opened.kept = std::move(shelf);
   opened.log_bytes = log_->bytes();
   const LogDamage& damage = log_->damage();
   if (damage.skipped + damage.cut_bytes + unknown > 0) {
@@ -77,13 +85,21 @@ Result<LogOpened> ResponseFile::open(const ShelfLimits& limits) {
   return opened;
 }
 
+Error ResponseFile::busy() const {
+  return {Code::kUnavailable, path_ + ": an earlier write has not ended"};
+}
+
 Result<LogWritten> ResponseFile::append(const std::vector<std::string>& records) {
+  const OneAtATime::Turn turn(jobs_);
+  if (!turn) return busy();
   if (!log_) return Error{Code::kIo, path_ + " is not open"};
   TROUPE_TRY(log_->append(records));
   return LogWritten{log_->bytes()};
 }
 
 Result<LogWritten> ResponseFile::rewrite(const std::vector<SharedResponse>& responses) {
+  const OneAtATime::Turn turn(jobs_);
+  if (!turn) return busy();
   if (!log_) return Error{Code::kIo, path_ + " is not open"};
   std::vector<std::string> records;
   records.reserve(responses.size());

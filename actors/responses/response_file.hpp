@@ -1,8 +1,11 @@
 // The response store's file: a RecordLog whose records are "keep this" and "drop that".
 //
 // Opening replays them onto a shelf of the same limits, so that what comes back is what was there.
-// Blocking: everything here runs in jobs of the Compute pool, one at a time (the store core sees to
-// that), never in an actor.
+// It may be opened again: the first log is closed before.
+//
+// Blocking: everything here runs in jobs, never in an actor, and one at a time. The store core sees
+// to that, but a job that was given up as late may still run: until it ends, all others get
+// kUnavailable.
 #pragma once
 
 #include <optional>
@@ -10,6 +13,7 @@
 #include <vector>
 
 #include "actors/responses/response_shelf.hpp"
+#include "runtime/base/one_at_a_time.hpp"
 #include "runtime/store/record_log.hpp"
 
 namespace troupe {
@@ -28,7 +32,10 @@ class ResponseFile {
   Result<LogWritten> rewrite(const std::vector<SharedResponse>& responses);
 
  private:
+  Error busy() const;
+
   std::string path_;
+  OneAtATime jobs_;
   std::optional<RecordLog> log_;
 };
 

@@ -27,6 +27,9 @@ struct StoredResponse {
   std::int64_t created = 0;  ///< seconds since 1970
   std::string input;         ///< its own input items, with commas between
   std::string body;          ///< the response object
+  /// Whose key it was made with, which alone may see it; empty: nobody's. Not among the fields: the
+  /// file writes it by itself (response_file.cpp).
+  std::string owner;
   static void fields(auto& self, auto&& visit) {
     visit("id", self.id);
     visit("previous", self.previous);
@@ -53,9 +56,11 @@ struct KeepResponse {
 struct FetchConversation {
   static constexpr MessageInfo info{0x0802, "fetch_conversation"};
   std::string id;
+  std::string owner;              ///< the asker's tenant
   std::int64_t unix_seconds = 0;  ///< wall clock at the asker
   static void fields(auto& self, auto&& visit) {
     visit("id", self.id);
+    visit("owner", self.owner);
     visit("unix_seconds", self.unix_seconds);
   }
 };
@@ -77,10 +82,12 @@ struct ConversationFetched {
 struct AskResponse {
   static constexpr MessageInfo info{0x0804, "ask_response"};
   std::string id;
+  std::string owner;  ///< the asker's tenant
   bool drop = false;  ///< DELETE, else GET
   std::int64_t unix_seconds = 0;
   static void fields(auto& self, auto&& visit) {
     visit("id", self.id);
+    visit("owner", self.owner);
     visit("drop", self.drop);
     visit("unix_seconds", self.unix_seconds);
   }
@@ -91,12 +98,14 @@ struct ResponseAnswered {
   bool found = false;
   Code code = Code::kNotFound;  ///< if not found
   std::string message;          ///< if not found
-  std::string body;
+  std::string body;             ///< of the answer
+  ResponseChain one;            ///< what was asked for, unless it was dropped
   static void fields(auto& self, auto&& visit) {
     visit("found", self.found);
     visit("code", self.code);
     visit("message", self.message);
     visit("body", self.body);
+    visit("one", self.one);
   }
 };
 
@@ -106,14 +115,15 @@ struct ResponsesStarted {
   static void fields(auto& self, auto&& visit) { visit("store", self.store); }
 };
 
+class ResponseShelf;
+
 /// What the file held; the output of the job that opens it.
 struct LogOpened {
   static constexpr MessageInfo info{0x0807, "log_opened"};
-  ResponseChain kept;   ///< oldest use first
-  std::string problem;  ///< not empty: something was damaged, and is left out
+  std::shared_ptr<ResponseShelf> kept;  ///< the receiver's from now on
+  std::string problem;                  ///< not empty: something was damaged, and is left out
   std::uint64_t log_bytes = 0;
   static void fields(auto& self, auto&& visit) {
-    visit("kept", self.kept);
     visit("problem", self.problem);
     visit("log_bytes", self.log_bytes);
   }

@@ -6,7 +6,7 @@ namespace troupe {
 
 std::uint64_t ResponseShelf::bytes_of(const StoredResponse& response) {
   return response.id.size() + response.previous.size() + response.input.size() +
-         response.body.size();
+         response.body.size() + response.owner.size();
 }
 
 void ResponseShelf::erase(Entries::iterator at) {
@@ -29,16 +29,15 @@ void ResponseShelf::use_chain(const std::string& id, std::int64_t now) {
   }
 }
 
-bool ResponseShelf::put(SharedResponse response, std::int64_t now) {
-  expire(now);
+bool ResponseShelf::put(SharedResponse response, std::int64_t used) {
   const std::string id = response->id;
   drop(id);
   const std::uint64_t bytes = bytes_of(*response);
   if (bytes > limits_.bytes_max || limits_.count_max == 0) return false;
   bytes_ += bytes;
   const auto place = order_.insert(order_.end(), id);
-  entries_[id] = Entry{std::move(response), now, place};
-  use_chain(id, now);
+  entries_[id] = Entry{std::move(response), used, place};
+  use_chain(id, used);
   while (entries_.size() > limits_.count_max || bytes_ > limits_.bytes_max) {
     erase(entries_.find(order_.front()));
   }
@@ -55,23 +54,32 @@ bool ResponseShelf::drop(const std::string& id) {
 void ResponseShelf::expire(std::int64_t now) {
   while (!order_.empty()) {
     const auto oldest = entries_.find(order_.front());
-    if (oldest->second.used + limits_.ttl_seconds > now) return;
-    erase(oldest);
+    Entry& entry = oldest->second;
+    if (entry.used > now) {
+      entry.used = now;  // once each: it is not ahead any more
+      order_.splice(order_.end(), order_, entry.place);
+    } else if (entry.used + limits_.ttl_seconds > now) {
+      return;
+    } else {
+      erase(oldest);
+    }
   }
 }
 
-SharedResponse ResponseShelf::find(const std::string& id) const {
+SharedResponse ResponseShelf::find(const std::string& id, const std::string& owner) const {
   const auto at = entries_.find(id);
-  return at == entries_.end() ? nullptr : at->second.response;
+  if (at == entries_.end() || at->second.response->owner != owner) return nullptr;
+  return at->second.response;
 }
 
 Result<std::vector<SharedResponse>> ResponseShelf::conversation(const std::string& id,
+                                                                const std::string& owner,
                                                                 std::int64_t now) {
   std::vector<SharedResponse> chain;
   std::uint64_t bytes = 0;
   std::string next = id;
   while (!next.empty()) {
-    const SharedResponse response = find(next);
+    const SharedResponse response = find(next, owner);
     if (!response) {
       return Error{Code::kNotFound,
                    "Previous response with id '" + next.substr(0, 100) + "' not found."};

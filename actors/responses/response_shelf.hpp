@@ -4,6 +4,11 @@
 // that lead to it, so that a conversation that goes on keeps its beginning. What is over a bound
 // goes in the order of its last use, oldest first; what nobody used for `ttl` goes too.
 //
+// Time is what the caller says. A use that lies ahead of it (a clock was set back, or a file lies)
+// counts as one now.
+//
+// A response is found by its owner alone: to others it is not there.
+//
 // Units: seconds since 1970, bytes of the texts.
 #pragma once
 
@@ -29,16 +34,20 @@ class ResponseShelf {
   static constexpr std::size_t kTurnsMax = 1000;
 
   explicit ResponseShelf(const ShelfLimits& limits) : limits_(limits) {}
+  ResponseShelf(ResponseShelf&&) = default;  // entries point into the list: it is never copied
+  ResponseShelf& operator=(ResponseShelf&&) = default;
 
-  /// False: it alone is over the bound of bytes. One of the same id is replaced.
-  bool put(SharedResponse response, std::int64_t now);
+  /// `used`: when it was used last. False: it alone is over the bound of bytes. One of the same id
+  /// is replaced. Nothing expires by it.
+  bool put(SharedResponse response, std::int64_t used);
   bool drop(const std::string& id);
   void expire(std::int64_t now);
 
-  SharedResponse find(const std::string& id) const;
+  SharedResponse find(const std::string& id, const std::string& owner) const;
   /// Everything that leads to `id`, oldest first. Errors: kNotFound names the response that is
   /// missing; kTooLarge.
-  Result<std::vector<SharedResponse>> conversation(const std::string& id, std::int64_t now);
+  Result<std::vector<SharedResponse>> conversation(const std::string& id, const std::string& owner,
+                                                   std::int64_t now);
 
   /// Oldest use first.
   std::vector<SharedResponse> all() const;

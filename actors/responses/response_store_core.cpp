@@ -1,5 +1,7 @@
 #include "actors/responses/response_store_core.hpp"
 
+#include <algorithm>
+
 #include "runtime/recipe/text/json_writer.hpp"
 
 namespace troupe {
@@ -7,6 +9,9 @@ namespace troupe {
 namespace {
 
 constexpr OpId kFileOp{1};
+constexpr TimerTag kRetryTimer{1, 0};
+constexpr Duration kRetryFirst = seconds(1);
+constexpr Duration kRetryMost = seconds(60);
 /// A disk that takes longer for one write is as good as gone.
 constexpr Duration kFileDeadline = seconds(60);
 /// A file of this size more than twice of what counts is written anew.
@@ -26,24 +31,28 @@ Error no_such_response(const std::string& id) {
 }  // namespace
 
 void ResponseStoreCore::on(const Started&, Context& context, Effects& out) {
+  retry_ = kRetryFirst;
   if (args_.path.empty()) return;
   file_ = std::make_shared<ResponseFile>(args_.path);
+  open(context, out);
+}
+
+void ResponseStoreCore::open(Context& context, Effects& out) {
   state_ = File::kOpening;
   auto open = [file = file_, limits = args_.limits] { return file->open(limits); };
-  out.compute(kFileOp, make_job<LogOpened>(std::move(open), Duration()),
+  out.compute(kFileOp, make_job<LogOpened>(std::move(open), Duration(), JobLength::kBlocks),
               context.now + kFileDeadline);
 }
 
 void ResponseStoreCore::on(const Done<LogOpened>& opened, Context& context, Effects& out) {
-  if (opened.failed) return give_up_file(opened.error, out);
+  if (opened.failed) return file_failed(opened.error, context, out);
+  opened_ = true;
+  retry_ = kRetryFirst;
   if (!opened.output.problem.empty()) out.warn("responses_damaged", opened.output.problem);
   log_bytes_ = opened.output.log_bytes;
   // What was kept while the file was read is newer than what the file holds.
   const auto fresh = shelf_.all();
-  shelf_ = ResponseShelf(args_.limits);
-  for (const auto& response : opened.output.kept.responses) {
-    shelf_.put(response, response->created);
-  }
+  if (opened.output.kept) shelf_ = std::move(*opened.output.kept);
   for (const auto& response : fresh) shelf_.put(response, response->created);
   out.info("responses_opened", args_.path + ": " + std::to_string(shelf_.size()) + " responses");
   state_ = File::kIdle;
@@ -53,6 +62,7 @@ void ResponseStoreCore::on(const Done<LogOpened>& opened, Context& context, Effe
 
 void ResponseStoreCore::on(const KeepResponse& keep, Context& context, Effects& out) {
   for (const auto& response : keep.one.responses) {
+    shelf_.expire(response->created);
     if (!shelf_.put(response, response->created)) {
       out.count("troupe_responses_not_kept_total");
       continue;
@@ -65,7 +75,7 @@ void ResponseStoreCore::on(const KeepResponse& keep, Context& context, Effects& 
 void ResponseStoreCore::on(const FetchConversation& fetch, Context& context, Effects& out) {
   ConversationFetched answer;
   shelf_.expire(fetch.unix_seconds);
-  auto chain = shelf_.conversation(fetch.id, fetch.unix_seconds);
+  auto chain = shelf_.conversation(fetch.id, fetch.owner, fetch.unix_seconds);
   answer.found = chain.ok();
   if (chain.ok()) {
     answer.chain.responses = std::move(chain).value();
@@ -82,7 +92,7 @@ void ResponseStoreCore::on(const FetchConversation& fetch, Context& context, Eff
 void ResponseStoreCore::on(const AskResponse& ask, Context& context, Effects& out) {
   ResponseAnswered answer;
   shelf_.expire(ask.unix_seconds);
-  const SharedResponse response = shelf_.find(ask.id);
+  const SharedResponse response = shelf_.find(ask.id, ask.owner);
   answer.found = response != nullptr;
   if (state_ == File::kOpening) {
     answer.found = false;
@@ -97,13 +107,16 @@ void ResponseStoreCore::on(const AskResponse& ask, Context& context, Effects& ou
     report(out);
   } else {
     answer.body = response->body;
+    answer.one.responses = {response};
   }
   out.send(context.from, make_message<ResponseAnswered>(std::move(answer)));
 }
 
 void ResponseStoreCore::change(std::string record, Context& context, Effects& out) {
   if (!file_) return;
-  if (backlog_bytes_ + record.size() > args_.backlog_max) {
+  if (rewrite_due_) {
+    // It will be among all that is written.
+  } else if (backlog_bytes_ + record.size() > args_.backlog_max) {
     out.count("troupe_responses_unwritten_total");
     rewrite_due_ = true;
   } else {
@@ -122,10 +135,10 @@ void ResponseStoreCore::write(Context& context, Effects& out) {
   std::shared_ptr<const ComputeJob> job;
   if (rewrite_due_ || outgrown()) {
     auto rewrite = [file = file_, all = shelf_.all()] { return file->rewrite(all); };
-    job = make_job<LogWritten>(std::move(rewrite), Duration());
+    job = make_job<LogWritten>(std::move(rewrite), Duration(), JobLength::kBlocks);
   } else if (!backlog_.empty()) {
     auto append = [file = file_, records = std::move(backlog_)] { return file->append(records); };
-    job = make_job<LogWritten>(std::move(append), Duration());
+    job = make_job<LogWritten>(std::move(append), Duration(), JobLength::kBlocks);
   } else {
     if (draining_) out.stop("drained");
     return;
@@ -139,23 +152,41 @@ void ResponseStoreCore::write(Context& context, Effects& out) {
 }
 
 void ResponseStoreCore::on(const Done<LogWritten>& written, Context& context, Effects& out) {
-  if (written.failed) return give_up_file(written.error, out);
+  if (written.failed) return file_failed(written.error, context, out);
+  retry_ = kRetryFirst;
   log_bytes_ = written.output.log_bytes;
   state_ = File::kIdle;
   write(context, out);
 }
 
-void ResponseStoreCore::give_up_file(const Error& error, Effects& out) {
-  out.warn("responses_file", to_string(error) + "; responses are kept in memory only");
-  file_.reset();
-  state_ = File::kNone;
+void ResponseStoreCore::file_failed(const Error& error, Context& context, Effects& out) {
+  const bool for_good = error.code == Code::kCorrupt;
+  out.warn("responses_file", to_string(error) + "; responses are kept in memory only" +
+                                 (for_good ? "" : " until it can be written again"));
+  // What may be written or not: writing it anew makes up for it.
   backlog_.clear();
-  if (draining_) out.stop("drained");
+  backlog_bytes_ = 0;
+  rewrite_due_ = true;
+  state_ = for_good ? File::kNone : File::kFailed;
+  if (for_good) file_.reset();
+  if (draining_) return out.stop("drained");
+  if (for_good) return;
+  out.timer(kRetryTimer, context.now + retry_);
+  retry_ = std::min(retry_ * 2, kRetryMost);
+}
+
+void ResponseStoreCore::on(const TimerFired&, Context& context, Effects& out) {
+  if (state_ != File::kFailed) return;
+  if (!opened_) return open(context, out);
+  state_ = File::kIdle;
+  write(context, out);
 }
 
 void ResponseStoreCore::on(const Drain&, Context& context, Effects& out) {
   draining_ = true;
   if (!file_) return out.stop("drained");
+  if (state_ == File::kFailed && !opened_) return out.stop("drained, without its file");
+  if (state_ == File::kFailed) state_ = File::kIdle;  // once more, now
   write(context, out);
 }
 
@@ -174,6 +205,8 @@ const char* ResponseStoreCore::phase() const {
       return "idle";
     case File::kWriting:
       return "writing";
+    case File::kFailed:
+      return "without its file";
   }
   return "unknown";
 }

@@ -10,8 +10,9 @@
 // 1. At most one job works on the file at a time: changes keep their order.
 // 2. What waits to be written is bounded: above `backlog_max` bytes changes stay in memory only,
 //    and are counted, until the file is written anew.
-// 3. A file that cannot be opened or written stops nothing: the store goes on without it and says
-//    so in the log.
+// 3. A file that cannot be opened or written stops nothing: the store goes on in memory, says so in
+//    the log, and tries again after 1 s, 2 s and so on up to a minute; what was missed is made up
+//    for by writing the file anew. A file that is none of ours is left alone for good.
 // 4. Until the file is read, questions get kUnavailable; what is to be kept is kept.
 // 5. A drain ends when nothing waits to be written.
 #pragma once
@@ -43,7 +44,7 @@ class ResponseStoreCore {
   void on(const AskResponse& ask, Context& context, Effects& out);
   void on(const Done<LogOpened>& opened, Context& context, Effects& out);
   void on(const Done<LogWritten>& written, Context& context, Effects& out);
-  void on(const TimerFired&, Context&, Effects&) {}
+  void on(const TimerFired&, Context& context, Effects& out);
   void on(const Down&, Context&, Effects&) {}
   void on(const Undeliverable&, Context&, Effects&) {}  // a request that has ended
   void on(const Drain&, Context& context, Effects& out);
@@ -53,11 +54,12 @@ class ResponseStoreCore {
   const ResponseShelf& shelf() const { return shelf_; }
 
  private:
-  enum class File : std::uint8_t { kNone, kOpening, kIdle, kWriting };
+  enum class File : std::uint8_t { kNone, kOpening, kIdle, kWriting, kFailed };
 
   void change(std::string record, Context& context, Effects& out);
   void write(Context& context, Effects& out);
-  void give_up_file(const Error& error, Effects& out);
+  void open(Context& context, Effects& out);
+  void file_failed(const Error& error, Context& context, Effects& out);
   bool outgrown() const;
   void report(Effects& out) const;
 
@@ -65,6 +67,8 @@ class ResponseStoreCore {
   ResponseShelf shelf_;
   std::shared_ptr<ResponseFile> file_;
   File state_ = File::kNone;
+  bool opened_ = false;  ///< the file's content is on the shelf
+  Duration retry_;       ///< after the next failure
   std::vector<std::string> backlog_;
   std::uint64_t backlog_bytes_ = 0;
   std::uint64_t log_bytes_ = 0;

@@ -2,7 +2,7 @@
 //
 // The request's preparation chooses an AnswerFormat; the stream table opens one AnswerWriter a row
 // and feeds it what the rank brings. One writer serves streams and whole bodies, so that both say
-// the same. Writers are pure: ids and times were given to them when they were made.
+// the same. Writers are pure: ids and times are given to them.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,8 @@ class AnswerWriter {
   virtual ~AnswerWriter() = default;
   /// The calls that follow are about this choice of several, from 0. Until the first one: choice 0.
   virtual void turn_to(std::uint32_t /*choice*/) {}
+  /// How long after its arrival the request is now: answers that say when they ended need it.
+  virtual void passed(Duration /*since_arrival*/) {}
   /// Appends the bytes that these tokens add to a stream. True: a stop string matched, and the
   /// answer (the choice) ends here.
   virtual bool feed(const RowTokens& tokens, std::string& out) = 0;

@@ -79,6 +79,7 @@ void StreamTableCore::take_tokens(Row& row, const RowTokens& tokens, Context& co
   observe_tokens(row, choice, tokens, context, out);
   std::string bytes;
   if (row.choices.size() > 1) row.writer->turn_to(row.index_of(choice));
+  row.writer->passed(context.now - row.open.arrived);
   const bool stopped = row.writer->feed(tokens, bytes);
   write(row, std::move(bytes), context, out);
   if (stopped) {

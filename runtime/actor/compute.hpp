@@ -11,6 +11,12 @@
 
 namespace troupe {
 
+enum class JobLength : std::uint8_t {
+  kAny,
+  kBrief,   ///< less than two hand-overs between threads take: a pool's thread is not worth it
+  kBlocks,  ///< it waits for a disk: it runs on a thread of its own, and holds up no other job
+};
+
 class ComputeJob {
  public:
   virtual ~ComputeJob() = default;
@@ -19,12 +25,8 @@ class ComputeJob {
   /// The message that says why no result came (pool full, deadline, exception).
   virtual Message failed(OpId op, Error error) const = 0;
   virtual Duration modelled_time() const = 0;
-  /// Whether it takes less than two hand-overs between threads would (tens of microseconds), so
-  /// that a pool's thread is not worth it.
-  virtual bool brief() const = 0;
+  virtual JobLength length() const = 0;
 };
-
-enum class JobLength : std::uint8_t { kAny, kBrief };
 
 /// Its result, or why there is none: what a job throws ends the operation, nothing else.
 Message run_job(const ComputeJob& job, OpId op);
@@ -45,7 +47,7 @@ class FunctionJob final : public ComputeJob {
     return make_message<Done<Output>>(op, true, std::move(error), Output{});
   }
   Duration modelled_time() const override { return time_; }
-  bool brief() const override { return length_ == JobLength::kBrief; }
+  JobLength length() const override { return length_; }
 
  private:
   Function function_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <iterator>
 
 #include "runtime/base/monotonic.hpp"
 
@@ -19,9 +20,10 @@ Message run_job(const ComputeJob& job, OpId op) {
 }
 
 ComputePool::ComputePool(std::size_t threads, std::size_t queue_max)
-    : queue_max_(queue_max), running_threads_(threads) {
-  threads_.reserve(threads);
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+    : queue_max_(queue_max), running_threads_(threads + 1) {
+  threads_.reserve(threads + 1);
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(lanes_[0]); });
+  threads_.emplace_back([this] { run(lanes_[1]); });
 }
 
 ComputePool::~ComputePool() {
@@ -32,9 +34,10 @@ std::uint64_t ComputePool::submit(OpId op, std::shared_ptr<const ComputeJob> job
                                   Answer answer) {
   {
     std::lock_guard lock(mutex_);
-    if (!stopping_ && queue_.size() < queue_max_) {
-      queue_.push_back({++next_ticket_, op, std::move(job), deadline, std::move(answer)});
-      work_.notify_one();
+    Lane& lane = lane_of(*job);
+    if (!stopping_ && lane.queue.size() < queue_max_) {
+      lane.queue.push_back({++next_ticket_, op, std::move(job), deadline, std::move(answer)});
+      lane.work.notify_one();
       return next_ticket_;
     }
   }
@@ -45,17 +48,20 @@ std::uint64_t ComputePool::submit(OpId op, std::shared_ptr<const ComputeJob> job
 bool ComputePool::cancel(std::uint64_t ticket) {
   Waiting dropped;  // destroyed outside of the lock
   std::lock_guard lock(mutex_);
-  const auto place = std::find_if(queue_.begin(), queue_.end(),
-                                  [&](const Waiting& one) { return one.ticket == ticket; });
-  if (place == queue_.end()) return false;
-  dropped = std::move(*place);
-  queue_.erase(place);
-  return true;
+  for (Lane& lane : lanes_) {
+    const auto place = std::find_if(lane.queue.begin(), lane.queue.end(),
+                                    [&](const Waiting& one) { return one.ticket == ticket; });
+    if (place == lane.queue.end()) continue;
+    dropped = std::move(*place);
+    lane.queue.erase(place);
+    return true;
+  }
+  return false;
 }
 
 std::size_t ComputePool::queued() const {
   std::lock_guard lock(mutex_);
-  return queue_.size();
+  return lanes_[0].queue.size() + lanes_[1].queue.size();
 }
 
 bool ComputePool::stop(Time until) {
@@ -64,9 +70,12 @@ bool ComputePool::stop(Time until) {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
-    refused.swap(queue_);
+    for (Lane& lane : lanes_) {
+      std::move(lane.queue.begin(), lane.queue.end(), std::back_inserter(refused));
+      lane.queue.clear();
+    }
   }
-  work_.notify_all();
+  for (Lane& lane : lanes_) lane.work.notify_all();
   for (const auto& waiting : refused) {
     waiting.answer(
         waiting.job->failed(waiting.op, {Code::kUnavailable, "the compute pool is stopping"}));
@@ -81,13 +90,13 @@ bool ComputePool::stop(Time until) {
   return true;
 }
 
-void ComputePool::run() {
+void ComputePool::run(Lane& lane) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    work_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    lane.work.wait(lock, [&] { return stopping_ || !lane.queue.empty(); });
     if (stopping_) break;
-    Waiting next = std::move(queue_.front());
-    queue_.pop_front();
+    Waiting next = std::move(lane.queue.front());
+    lane.queue.pop_front();
     lock.unlock();
     next.answer(monotonic_now() > next.deadline
                     ? next.job->failed(next.op, {Code::kDeadline, "no thread was free in time"})

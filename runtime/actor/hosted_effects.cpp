@@ -84,14 +84,12 @@ void HostedActor::compute_here(const effect::Compute& compute) {
   op.id = compute.op;
   op.job = compute.job;
   ops_.push_back(std::move(op));
-  self_.post(Mail{{{}, birth_.ref, run_job(*compute.job, compute.op)},
-                  MailKind::kDone,
-                  compute.op.value,
-                  {}});
+  self_.post(Mail{
+      {{}, birth_.ref, run_job(*compute.job, compute.op)}, MailKind::kDone, compute.op.value, {}});
 }
 
 void HostedActor::apply(effect::Compute& compute) {
-  if (compute.job->brief()) return compute_here(compute);
+  if (compute.job->length() == JobLength::kBrief) return compute_here(compute);
   auto answer = [host = HostPtr(&self_), id = compute.op](Message done) {
     host->post(Mail{{{}, host->actor().ref(), std::move(done)}, MailKind::kDone, id.value, {}});
   };
@@ -117,7 +115,7 @@ bool HostedActor::take_op(OpId id) {
 }
 
 void HostedActor::drop_op(const Op& op) {
-  if (op.launch.value != 0 || op.job->brief()) return;
+  if (op.launch.value != 0 || op.job->length() == JobLength::kBrief) return;
   node_.timers().cancel(op.watchdog);
   node_.pool().cancel(op.ticket);
 }

@@ -102,8 +102,8 @@ ActorRef LiveNode::open_direct_endpoint(std::function<void(const Envelope&)> rec
   const ActorRef ref = next_endpoint();
   if (refusing_.load()) return ref;
   auto deaf = std::make_shared<EndpointActor::Receive>([](const Envelope&) {});
-  start(ref, DirectHost::make(*this, {ref, {}, &kEndpointType, std::move(deaf)},
-                              std::move(receive)));
+  start(ref,
+        DirectHost::make(*this, {ref, {}, &kEndpointType, std::move(deaf)}, std::move(receive)));
   return ref;
 }
 

@@ -20,13 +20,28 @@ void BodyCollector::set_coding(std::string_view coding) {
 
 bool BodyCollector::append(std::string_view bytes) {
   if (refusal_) return false;
-  return decoder_ ? decode(bytes) : keep(bytes);
+  if (!decoder_) return keep(bytes);
+  if (!behind_ && !decode(bytes)) return false;
+  if (behind_) waiting_.append(bytes);
+  return true;
 }
 
-bool BodyCollector::decode(std::string_view bytes) {
+bool BodyCollector::go_on() {
+  if (refusal_) return false;
+  std::string_view bytes = waiting_;
+  if (!decode(bytes)) return false;
+  waiting_.erase(0, waiting_.size() - bytes.size());
+  return true;
+}
+
+bool BodyCollector::decode(std::string_view& bytes) {
   encoded_bytes_seen_ = encoded_bytes_seen_ || !bytes.empty();
-  switch (decoder_->feed(bytes, [this](std::string_view piece) { return keep(piece); })) {
+  const auto outcome =
+      decoder_->feed(bytes, room_, [this](std::string_view piece) { return keep(piece); });
+  behind_ = outcome == BodyDecoder::Outcome::kPaused;
+  switch (outcome) {
     case BodyDecoder::Outcome::kMore:
+    case BodyDecoder::Outcome::kPaused:
       return true;
     case BodyDecoder::Outcome::kRefused:
       return false;
@@ -40,6 +55,7 @@ bool BodyCollector::decode(std::string_view bytes) {
 
 bool BodyCollector::finish() {
   if (refusal_) return false;
+  TROUPE_ASSERT(!behind_, "a body is over when all of it is decoded");
   // No byte at all is an empty body, whatever coding was announced.
   const bool whole = !decoder_ || !encoded_bytes_seen_ || decoder_->finish();
   decoder_.reset();
@@ -68,6 +84,7 @@ bool BodyCollector::refuse(Refusal why) {
   // Perhaps within the decoder's feed(): it goes later.
   refusal_ = std::move(why);
   body_ = {};
+  waiting_ = {};
   lease_.release();
   return false;
 }

@@ -3,6 +3,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "runtime/base/assert.hpp"
@@ -33,7 +34,7 @@ class ZlibDecoder final : public BodyDecoder {
   ZlibDecoder(const ZlibDecoder&) = delete;
   ZlibDecoder& operator=(const ZlibDecoder&) = delete;
 
-  Outcome feed(std::string_view bytes, const Sink& sink) override {
+  Outcome feed(std::string_view& bytes, std::size_t& room, const Sink& sink) override {
     if (!begun_) {
       while (start_size_ < start_.size() && !bytes.empty()) {
         start_[start_size_++] = bytes.front();
@@ -41,10 +42,12 @@ class ZlibDecoder final : public BodyDecoder {
       }
       if (start_size_ < start_.size()) return Outcome::kMore;
       begin(has_zlib_header() ? 15 : -15);
-      const auto outcome = decode({start_.data(), start_.size()}, sink);
+      std::string_view start(start_.data(), start_.size());
+      std::size_t enough = kPieceBytes;  // two bytes mean less
+      const auto outcome = decode(start, enough, sink);
       if (outcome != Outcome::kMore) return outcome;
     }
-    return decode(bytes, sink);
+    return decode(bytes, room, sink);
   }
 
   bool finish() const override { return ended_; }
@@ -63,12 +66,18 @@ class ZlibDecoder final : public BodyDecoder {
     return (first & 0x0f) == 8 && (first * 256 + second) % 31 == 0;
   }
 
-  Outcome decode(std::string_view bytes, const Sink& sink) {
-    Piece& piece = decoded_piece();
+  Outcome decode(std::string_view& bytes, std::size_t& room, const Sink& sink) {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream_.avail_in = static_cast<uInt>(bytes.size());
-    bool full = false;  // the last call filled the piece: there may be more without input
-    while (stream_.avail_in > 0 || full) {
+    const Outcome outcome = inflate_some(room, sink);
+    bytes.remove_prefix(bytes.size() - stream_.avail_in);
+    return outcome;
+  }
+
+  Outcome inflate_some(std::size_t& room, const Sink& sink) {
+    Piece& piece = decoded_piece();
+    while (stream_.avail_in > 0 || full_) {
+      if (room == 0) return Outcome::kPaused;
       if (ended_ && !next_member()) return Outcome::kCorrupt;
       stream_.next_out = reinterpret_cast<Bytef*>(piece.data());
       stream_.avail_out = static_cast<uInt>(piece.size());
@@ -76,9 +85,10 @@ class ZlibDecoder final : public BodyDecoder {
       if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
         return Outcome::kCorrupt;
       const std::size_t count = piece.size() - stream_.avail_out;
+      room -= std::min(room, count);
       if (count > 0 && !sink({piece.data(), count})) return Outcome::kRefused;
       ended_ = result == Z_STREAM_END;
-      full = !ended_ && stream_.avail_out == 0;
+      full_ = !ended_ && stream_.avail_out == 0;
     }
     return Outcome::kMore;
   }
@@ -93,6 +103,7 @@ class ZlibDecoder final : public BodyDecoder {
   z_stream stream_{};
   bool begun_ = false;
   bool ended_ = false;  ///< at the end of a stream or member
+  bool full_ = false;   ///< the last call filled the piece: there may be more without input
   std::array<char, 2> start_{};
   std::size_t start_size_ = 0;
 };
@@ -110,26 +121,34 @@ class ZstdDecoder final : public BodyDecoder {
   ZstdDecoder(const ZstdDecoder&) = delete;
   ZstdDecoder& operator=(const ZstdDecoder&) = delete;
 
-  Outcome feed(std::string_view bytes, const Sink& sink) override {
-    Piece& piece = decoded_piece();
+  Outcome feed(std::string_view& bytes, std::size_t& room, const Sink& sink) override {
     ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
-    bool full = false;
-    while (in.pos < in.size || full) {
-      ZSTD_outBuffer out{piece.data(), piece.size(), 0};
-      const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
-      if (ZSTD_isError(result)) return Outcome::kCorrupt;
-      if (out.pos > 0 && !sink({piece.data(), out.pos})) return Outcome::kRefused;
-      ended_ = result == 0;
-      full = !ended_ && out.pos == out.size;
-    }
-    return Outcome::kMore;
+    const Outcome outcome = decompress_some(in, room, sink);
+    bytes.remove_prefix(in.pos);
+    return outcome;
   }
 
   bool finish() const override { return ended_; }
 
  private:
+  Outcome decompress_some(ZSTD_inBuffer& in, std::size_t& room, const Sink& sink) {
+    Piece& piece = decoded_piece();
+    while (in.pos < in.size || full_) {
+      if (room == 0) return Outcome::kPaused;
+      ZSTD_outBuffer out{piece.data(), piece.size(), 0};
+      const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
+      if (ZSTD_isError(result)) return Outcome::kCorrupt;
+      room -= std::min(room, out.pos);
+      if (out.pos > 0 && !sink({piece.data(), out.pos})) return Outcome::kRefused;
+      ended_ = result == 0;
+      full_ = !ended_ && out.pos == out.size;
+    }
+    return Outcome::kMore;
+  }
+
   ZSTD_DCtx* stream_;
   bool ended_ = false;  ///< at the end of a frame
+  bool full_ = false;   ///< there may be more without input
 };
 
 enum class Coding { kNone, kGzip, kDeflate, kZstd };

@@ -7,6 +7,10 @@
 // Protocol: feed() the pieces of the encoded body in order; each decoded piece goes to the sink,
 // which says no when it can take no more. finish() when the encoded body is over.
 //
+// Room: feed() stops when about so many bytes were decoded, wherever in the input that is (a
+// kilobyte of zstd may mean 32 MiB), and goes on with the next call. So whoever decodes on a thread
+// that others need decides how long it is held.
+//
 // Invariants
 //   1. The decoded bytes do not depend on how the input was split.
 //   2. A decoder holds a window and one piece, whatever the input claims: 40 KiB for gzip and
@@ -21,6 +25,7 @@
 // Threads: one at a time.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -35,6 +40,7 @@ class BodyDecoder {
 
   enum class Outcome {
     kMore,     ///< all input was taken
+    kPaused,   ///< the room is used up: feed again what is left of the input, if only nothing
     kRefused,  ///< the sink said no
     kCorrupt,  ///< not a body of this coding
   };
@@ -47,7 +53,9 @@ class BodyDecoder {
   static std::unique_ptr<BodyDecoder> make(std::string_view coding);
   static bool supports(std::string_view coding);
 
-  virtual Outcome feed(std::string_view bytes, const Sink& sink) = 0;
+  /// Takes from the front of `bytes`, and takes what was decoded off `room`; over by at most one
+  /// piece.
+  virtual Outcome feed(std::string_view& bytes, std::size_t& room, const Sink& sink) = 0;
   /// False: the body ended within a member or frame. An empty body is no body of any coding.
   virtual bool finish() const = 0;
 };

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 namespace troupe::http {
@@ -68,6 +69,17 @@ class ByteLease {
  private:
   ByteBudget* budget_;
   std::size_t held_ = 0;
+};
+
+/// A lease that many may hold, also beyond the end of the server whose budget it is of.
+class BodyHold {
+ public:
+  BodyHold(std::shared_ptr<ByteBudget> budget, ByteLease lease)
+      : budget_(std::move(budget)), lease_(std::move(lease)) {}
+
+ private:
+  const std::shared_ptr<ByteBudget> budget_;  // goes last
+  const ByteLease lease_;
 };
 
 }  // namespace troupe::http

@@ -22,8 +22,7 @@ Connection::Connection(Shard& shard, Socket socket)
     : shard_(shard),
       limits_(shard.shared().limits),
       transport_(std::move(socket), limits_, shard.shared().current_tls().get()),
-      reader_(limits_.header_bytes_max, limits_.body_bytes_max, shard_.shared().bodies),
-      body_lease_(shard_.shared().bodies) {}
+      reader_(limits_.header_bytes_max, limits_.body_bytes_max, *shard_.shared().bodies) {}
 
 void Connection::start() {
   arm(deadline_, monotonic_now() + limits_.header_timeout);
@@ -156,7 +155,6 @@ void Connection::finish_exchange() {
   const SessionId session = session_;
   const std::size_t written = writer_.payload_written();
   shard_.close_exchange(session);
-  body_lease_.release();
   report(Ended::How::kAnswered);
   shard_.shared().handler->on_drained(session, written);
   // While winding down the head decides: a client that was not told of a close may ask once more.
@@ -262,7 +260,6 @@ void Connection::lose() {
 void Connection::close(bool reset) {
   TROUPE_ASSERT(phase_ != Phase::kClosed, "a connection closes once");
   phase_ = Phase::kClosed;
-  body_lease_.release();
   transport_.close(reset);
   shard_.remove(*this, refused_);
 }

@@ -63,6 +63,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_readable();
   /// False: there is nothing more to read now, or nobody to read for.
   bool read_once();
+  /// Gives the loop's other connections their turn first.
+  void decode_later();
+  void decode_on();
   void on_end_of_stream();
   void parse(std::string_view bytes);
   void on_stage();
@@ -100,7 +103,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Transport transport_;
   Phase phase_ = Phase::kIdle;
   RequestReader reader_;
-  ByteLease body_lease_;  ///< of the request that is being answered
   AnswerWriter writer_;
   SessionId session_;
   Time began_;                    ///< the first byte of the request
@@ -114,6 +116,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool first_request_ = true;
   bool refused_ = false;  ///< over connections_max
   bool reading_ = false;
+  bool decoding_ = false;  ///< decode_on() is to come
   bool writing_ = false;
   bool watching_reset_ = false;
   bool dirty_ = false;

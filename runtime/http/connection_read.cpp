@@ -1,5 +1,6 @@
 // The reading half of a connection: from readiness to requests, refusals and lost clients.
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 
 #include "runtime/base/assert.hpp"
 #include "runtime/http/connection.hpp"
@@ -11,14 +12,15 @@ using Socket = boost::asio::ip::tcp::socket;
 
 namespace {
 
-/// Of a compressed body, in one turn of the loop: deflate makes at most 1,032 bytes of one, so a
-/// turn decodes about 4 MiB and the loop's other connections wait some milliseconds.
-constexpr std::size_t kEncodedReadBytes = 4 * 1024;
+/// Of a compressed body, in one turn of the loop: some 1 ms, then its other connections have
+/// theirs.
+constexpr std::size_t kDecodedPerTurn = std::size_t{1} << 20;
 
 }  // namespace
 
 void Connection::wait_readable() {
   if (phase_ == Phase::kClosed || reading_ || peer_closed_) return;
+  if (reader_.is_behind()) return decode_later();
   if (phase_ == Phase::kExchange && pipelined_.size() >= limits_.header_bytes_max) {
     return wait_reset();
   }
@@ -29,6 +31,28 @@ void Connection::wait_readable() {
                                    if (!error && self->phase_ != Phase::kClosed)
                                      self->on_readable();
                                  });
+}
+
+void Connection::decode_later() {
+  if (decoding_) return;
+  decoding_ = true;
+  boost::asio::post(shard_.loop.context(), [self = shared_from_this()] {
+    self->decoding_ = false;
+    if (self->phase_ == Phase::kBody) self->decode_on();
+  });
+}
+
+void Connection::decode_on() {
+  reader_.begin_turn(kDecodedPerTurn);
+  reader_.go_on();
+  on_stage();
+  std::string input;
+  std::swap(input, pipelined_);
+  if (phase_ == Phase::kClosed) return;
+  parse(input);
+  // What TLS has decrypted already makes no socket readable.
+  if (!reader_.is_behind() && transport_.pending()) return on_readable();
+  wait_readable();
 }
 
 void Connection::wait_reset() {
@@ -42,7 +66,8 @@ void Connection::wait_reset() {
 }
 
 void Connection::on_readable() {
-  while (read_once() && transport_.pending()) {
+  reader_.begin_turn(kDecodedPerTurn);
+  while (read_once() && transport_.pending() && !reader_.is_behind()) {
   }
   if (phase_ == Phase::kClosed) return;
   if (transport_.write_wants_read()) flush();
@@ -53,8 +78,7 @@ void Connection::on_readable() {
 bool Connection::read_once() {
   auto& scratch = shard_.scratch();
   error_code error;
-  const std::size_t room = reader_.decoding() ? kEncodedReadBytes : scratch.size();
-  const auto count = transport_.read(scratch.data(), room, error);
+  const auto count = transport_.read(scratch.data(), scratch.size(), error);
   if (error == boost::asio::error::would_block) return false;
   if (error == boost::asio::error::eof) return on_end_of_stream(), false;
   if (error) return lose(), false;
@@ -90,7 +114,7 @@ void Connection::on_end_of_stream() {
 
 void Connection::parse(std::string_view bytes) {
   if (phase_ == Phase::kIdle && !bytes.empty()) began_ = monotonic_now();
-  while (!bytes.empty() && reads_requests()) {
+  while (!bytes.empty() && reads_requests() && !reader_.is_behind()) {
     const Phase before = phase_;
     bytes.remove_prefix(reader_.feed(bytes));
     on_stage();
@@ -100,7 +124,7 @@ void Connection::parse(std::string_view bytes) {
       flush();
     }
   }
-  if (phase_ == Phase::kExchange) pipelined_.append(bytes);
+  if (phase_ == Phase::kExchange || reader_.is_behind()) pipelined_.append(bytes);
 }
 
 void Connection::on_stage() {
@@ -151,8 +175,11 @@ void Connection::hand_out() {
   deadline_ = kNever;
   first_request_ = false;
   if (peer_closed_) arm(probe_at_, monotonic_now());
-  body_lease_ = reader_.take_lease();
+  ByteLease lease = reader_.take_lease();
   Request request = reader_.take();
+  if (lease.held() > 0) {
+    request.hold = std::make_shared<const BodyHold>(shard_.shared().bodies, std::move(lease));
+  }
   request.peer = transport_.peer();
   request.trace = trace_;
   reader_.reset();

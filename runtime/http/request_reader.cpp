@@ -87,6 +87,8 @@ struct RequestReader::Impl {
   std::optional<RequestParser> parser;
   Refusal refusal;
 
+  std::size_t turn_bytes = SIZE_MAX;
+
   void refuse(Refusal why) {
     refusal = std::move(why);
     stage = Stage::kRefused;
@@ -98,6 +100,8 @@ struct RequestReader::Impl {
   std::size_t feed_head(std::string_view bytes);
   void parse_head();
   std::size_t feed_body(std::string_view bytes);
+  /// If all of it is here, and decoded.
+  void finish_body();
   /// What a parser's error means to the client. `otherwise`: for what has no reason of its own.
   void refuse_parsed(const beast::error_code& error, const char* otherwise);
 };
@@ -148,6 +152,7 @@ void RequestReader::Impl::parse_head() {
   if (error) return refuse_parsed(error, "the request header is malformed");
   TROUPE_ASSERT(parser->is_header_done(), "a checked head with its empty line is complete");
   head = {};
+  parser->body.begin_turn(turn_bytes);
   parser->body.set_coding(find_header(parser->request.headers, kContentEncoding));
   parser->eager(true);
   stage = parser->is_done() ? Stage::kDone : Stage::kBody;
@@ -158,11 +163,16 @@ std::size_t RequestReader::Impl::feed_body(std::string_view bytes) {
   const std::size_t taken = feed_parser(*parser, carry, bytes, error);
   if (error) {
     refuse_parsed(error, "the chunked request body is malformed");
-  } else if (parser->is_done()) {
-    stage = Stage::kDone;
-    if (!parser->body.finish()) refuse(*parser->body.refusal());
+  } else {
+    finish_body();
   }
   return taken;
+}
+
+void RequestReader::Impl::finish_body() {
+  if (!parser->is_done() || parser->body.is_behind()) return;
+  stage = Stage::kDone;
+  if (!parser->body.finish()) refuse(*parser->body.refusal());
 }
 
 void RequestReader::Impl::refuse_parsed(const beast::error_code& error, const char* otherwise) {
@@ -181,7 +191,7 @@ std::size_t RequestReader::feed(std::string_view bytes) {
   std::size_t taken = 0;
   while (taken < bytes.size()) {
     const Stage before = impl_->stage;
-    if (before == Stage::kDone || before == Stage::kRefused) break;
+    if (before == Stage::kDone || before == Stage::kRefused || is_behind()) break;
     const auto rest = bytes.substr(taken);
     if (before == Stage::kEmpty) {
       const std::size_t skipped = impl_->skip_empty_lines(rest);
@@ -226,8 +236,19 @@ ByteLease RequestReader::take_lease() {
   return impl_->parser->body.take_lease();
 }
 
-bool RequestReader::decoding() const {
-  return impl_->stage == Stage::kBody && impl_->parser->body.decoding();
+void RequestReader::begin_turn(std::size_t decoded_max) {
+  impl_->turn_bytes = decoded_max;
+  if (impl_->parser) impl_->parser->body.begin_turn(decoded_max);
+}
+
+bool RequestReader::is_behind() const {
+  return impl_->stage == Stage::kBody && impl_->parser->body.is_behind();
+}
+
+void RequestReader::go_on() {
+  if (!is_behind()) return;
+  if (!impl_->parser->body.go_on()) return impl_->refuse(*impl_->parser->body.refusal());
+  impl_->finish_body();
 }
 
 void RequestReader::reset() {

@@ -47,8 +47,14 @@ class RequestReader {
   Request take();
   /// What the body costs the budget, to be held as long as the body is. Requires: stage() == kDone.
   ByteLease take_lease();
-  /// A compressed body is arriving: each byte may become many.
-  bool decoding() const;
+
+  /// A compressed body: at most so many bytes are decoded until the next call (body_collector.hpp).
+  /// Until the first one nothing bounds it.
+  void begin_turn(std::size_t decoded_max);
+  /// Bytes that were taken are not decoded yet: the stage stays at kBody and feed() takes no more,
+  /// until go_on() has caught up.
+  bool is_behind() const;
+  void go_on();
   void reset();
 
   /// Requires, all three: stage() is kBody or kDone.

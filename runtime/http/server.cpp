@@ -187,7 +187,7 @@ Stats Server::stats() const {
   Stats stats{.connections_open = s.connections_open,
               .connections_total = s.connections_total,
               .connections_rejected = s.connections_rejected,
-              .body_bytes_held = s.bodies.used()};
+              .body_bytes_held = s.bodies->used()};
   for (const auto& shard : impl_->shards) {
     const ShardCounters& counters = std::as_const(*shard).counters();
     stats.requests_total += counters.requests.value();

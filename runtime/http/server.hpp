@@ -76,7 +76,7 @@ class Handler {
 struct Limits {
   std::size_t header_bytes_max = 64 * 1024;
   std::size_t body_bytes_max = 32 * 1024 * 1024;  ///< decoded, where it was compressed
-  /// The bodies of all open requests together, until their answers are out; beyond: 503.
+  /// All bodies together, as long as somebody keeps them (Request::hold); beyond: 503.
   std::size_t bodies_bytes_max = 1024 * 1024 * 1024;
   std::size_t connections_max = 4096;     ///< beyond: 503 with retry-after, then closed
   Duration header_timeout = seconds(10);  ///< from the first byte (the first request: accept)

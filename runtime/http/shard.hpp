@@ -53,17 +53,17 @@ struct ServerShared {
       : limits(options.limits),
         cors(std::move(options.cors)),
         trace_seed(options.trace_seed),
-        bodies(options.limits.bodies_bytes_max),
+        bodies(std::make_shared<ByteBudget>(options.limits.bodies_bytes_max)),
         tls_(std::move(options.tls)) {}
 
   const Limits limits;
   const CorsPolicy cors;
   const std::uint64_t trace_seed;
-  ByteBudget bodies;                      ///< of all open requests
-  Handler* handler = nullptr;             ///< set before the loops start
-  std::atomic<bool> winding_down{false};  ///< each answer closes its connection
-  std::atomic<bool> draining{false};      ///< nothing is accepted any more
-  std::mutex mutex;                       ///< with `all_closed`, for shutdown()
+  const std::shared_ptr<ByteBudget> bodies;  ///< of all requests that are kept
+  Handler* handler = nullptr;                ///< set before the loops start
+  std::atomic<bool> winding_down{false};     ///< each answer closes its connection
+  std::atomic<bool> draining{false};         ///< nothing is accepted any more
+  std::mutex mutex;                          ///< with `all_closed`, for shutdown()
   std::condition_variable all_closed;
 
   std::atomic<std::uint64_t> connections_open{0};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,9 @@ struct Request {
   std::string body;    ///< chunked coding removed
   std::string peer;    ///< "127.0.0.1:54321"
   TraceContext trace;  ///< of the answer to come; none if the server traces nothing
+  /// What the body costs the server's budget: whoever keeps the body keeps this, and both go
+  /// together. Null: there is no body.
+  std::shared_ptr<const void> hold;
 };
 
 struct Response {

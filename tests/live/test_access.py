@@ -60,6 +60,24 @@ class AccessTest(unittest.TestCase):
         self.assertEqual(self.ask(MESSAGES, headers={"x-api-key": self.key})[0], 200)
         self.assertEqual(self.ask("/v1/models", self.bearer(self.key), method="GET")[0], 200)
 
+    def test_a_kept_response_belongs_to_its_key(self):
+        before = self.node.metric("troupe_tenant_requests_total")
+        status, _, body = self.ask("/v1/responses", self.bearer(self.key), input="hi", messages=None)
+        self.assertEqual(status, 200, body)
+        path = "/v1/responses/" + json.loads(body)["id"]
+        other = self.bearer(self.narrow)
+        self.assertEqual(self.ask(path, other, method="GET")[0], 404)
+        self.assertEqual(self.ask(path, other, method="DELETE")[0], 404)
+        self.assertEqual(self.ask(path + "/input_items", other, method="GET")[0], 404)
+        status, _, body = self.ask("/v1/responses", other, input="more", messages=None,
+                                   previous_response_id=path.rsplit("/", 1)[1])
+        self.assertEqual((status, json.loads(body)["error"]["code"]),
+                         (400, "previous_response_not_found"))
+        self.assertEqual(self.ask(path, self.bearer(self.key), method="GET")[0], 200)
+        # Questions about kept responses are no requests of a key.
+        self.assertEqual(self.node.metric("troupe_tenant_requests_total"), before + 2)
+        self.assertIn('tenant="alice"', self.node.get("/metrics")[1])
+
     def test_without_one_401_in_each_protocols_shape(self):
         for headers in ({}, self.bearer("tk-000000000000-" + "0" * 48), self.bearer(self.key + "0")):
             status, got, body = self.ask(headers=headers)

@@ -120,6 +120,18 @@ class HttpTest(unittest.TestCase):
         self.node.wait_until(lambda: self.node.metric("troupe_http_body_bytes") == 0, 5, "given back")
         self.assertEqual(curl(self.node, CHAT, body=BODY.encode())[0], 200)
 
+    def test_a_body_is_given_back_when_it_was_read(self):
+        connection, response = self.node.stream(
+            "script/slow", messages=[{"role": "user", "content": "hi " * 100_000}])
+        try:
+            self.assertEqual(response.status, 200)
+            self.assertTrue(next(events(response)))
+            self.assertEqual(self.node.metric("troupe_http_body_bytes"), 0)
+            self.assertEqual(self.node.metric("troupe_requests_live"), 1, "the answer still runs")
+        finally:
+            connection.close()
+        self.node.wait_idle()
+
     def test_continue_comes_before_the_body(self):
         """Case http-02"""
         with socket.create_connection(("127.0.0.1", self.node.port), timeout=5) as client:

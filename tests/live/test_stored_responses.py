@@ -60,6 +60,21 @@ class StoredResponsesTest(unittest.TestCase):
                 call(answer.id)
             self.assertIn(answer.id, str(raised.exception))
 
+    def test_input_items_in_pages(self):
+        items = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"},
+                 {"role": "user", "content": "three"}]
+        answer = self.ask(items)
+        self.assertLessEqual(answer.created_at, answer.completed_at)
+        listed = list(self.client.responses.input_items.list(answer.id, limit=2, order="asc"))
+        self.assertEqual([item.content[0].text for item in listed], ["one", "two", "three"])
+        page = self.client.responses.input_items.list(answer.id, limit=2)
+        self.assertEqual([item.content[0].text for item in page.data], ["three", "two"])
+        self.assertTrue(page.has_more)
+        with self.assertRaises(openai.BadRequestError):
+            self.client.responses.input_items.list(answer.id, limit=500)
+        with self.assertRaises(openai.NotFoundError):
+            self.client.responses.input_items.list("resp_missing")
+
     def test_a_stream_is_kept_before_its_end_is_seen(self):
         for _ in range(20):
             last = None

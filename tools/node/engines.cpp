@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "runtime/base/engine_limits.hpp"
@@ -54,14 +55,14 @@ RankLimits limits_of(const config::NodeConfig& config) {
   return limits;
 }
 
-Status add_rank(Engines& engines, const config::NodeConfig& config, std::string model,
+Status add_rank(Engines& engines, const config::NodeConfig& config, std::vector<std::string> models,
                 std::unique_ptr<Device> device) {
   RankSpec spec;
   TROUPE_TRY_ASSIGN(const StreamId stream, device->open_stream());
   spec.args.stream = {static_cast<std::uint32_t>(engines.devices.size()), stream};
   spec.args.device = device->info();
   spec.args.limits = limits_of(config);
-  spec.models = {std::move(model)};
+  spec.models = std::move(models);
   engines.ranks.push_back(std::move(spec));
   engines.devices.push_back(std::move(device));
   return ok_status();
@@ -103,6 +104,23 @@ Result<ServedModel> scripted_model(config::ScriptedRecipe kind) {
   return served;
 }
 
+/// Which scripts GET /v1/models lists; all others are served too.
+constexpr std::size_t kScriptsListed = 1000;
+
+/// "script/*" and the names of the scripts that are there now, in order.
+std::vector<std::string> script_names(const std::string& directory) {
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    if (entry.path().extension() != ".json") continue;
+    names.insert("script/" + entry.path().stem().string());
+    if (names.size() > kScriptsListed) names.erase(std::prev(names.end()));
+  }
+  std::vector<std::string> all{"script/*"};
+  all.insert(all.end(), names.begin(), names.end());
+  return all;
+}
+
 Result<Engines> scripted_engines(const config::NodeConfig& config, bool with_ranks) {
   const std::string& directory = config.scripted.directory;
   if (!std::filesystem::is_directory(directory)) {
@@ -122,7 +140,7 @@ Result<Engines> scripted_engines(const config::NodeConfig& config, bool with_ran
       return tokenizer->encode(text, control);
     };
     auto model = std::make_unique<ScriptModel>(directory, std::move(encode));
-    TROUPE_TRY(add_rank(engines, config, "script/*",
+    TROUPE_TRY(add_rank(engines, config, script_names(directory),
                         std::make_unique<ModelledDevice>(info, std::move(model))));
   }
   return engines;
@@ -142,7 +160,7 @@ Result<Engines> simulated_engines(const config::NodeConfig& config, bool with_ra
     options.seed = static_cast<std::uint64_t>(i) + 1;
     auto cost = std::make_shared<CostModel>(cost_model_of(config.simulated, "the configuration"));
     options.step_cost = [cost](const StepPlan& plan) { return cost->step(plan); };
-    TROUPE_TRY(add_rank(engines, config, name,
+    TROUPE_TRY(add_rank(engines, config, {name},
                         std::make_unique<ModelledDevice>(
                             info, std::make_unique<SimulatedModel>(std::move(options)))));
   }
@@ -260,7 +278,7 @@ Result<Engines> cpu_engines(const config::NodeConfig& config, bool with_ranks) {
     TROUPE_TRY_ASSIGN(auto model, LlamaModel::load(loaded.file, options));
     auto engine = std::make_unique<LlamaEngine>(std::move(model), info.block_count,
                                                 loaded.served.tokenizer->size());
-    TROUPE_TRY(add_rank(engines, config, loaded.served.name,
+    TROUPE_TRY(add_rank(engines, config, {loaded.served.name},
                         std::make_unique<CpuDevice>(info, std::move(engine))));
   }
   return engines;

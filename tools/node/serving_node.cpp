@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "actors/gateway/openapi.hpp"
 #include "actors/node/wire_messages.hpp"
 #include "runtime/base/monotonic.hpp"
 #include "runtime/cluster/address.hpp"
@@ -265,6 +266,7 @@ Status ServingNode::open_http() {
   if (!files.ok()) logging::warn("node", files.error().message);
   HttpHost::Options options;
   options.metrics = [this] { return render_metrics(); };
+  options.openapi = openapi_document(TROUPE_VERSION);
   options.cors.origins = config_.gateway.cors_origins;
   TROUPE_TRY(open_access_log());
   options.access = access_book_.get();
@@ -326,7 +328,7 @@ NodeCore::Args ServingNode::root_args() {
   args.gateway.preparer = std::make_shared<const RecipePreparer>(
       engines_.models, "troupe-" TROUPE_VERSION, std::max(1u, std::thread::hardware_concurrency()),
       config_.gateway.responses_max > 0 ? draw_secret() : std::string(),
-      conversion_of(config_.recipe));
+      conversion_of(config_.recipe), config_.gateway.max_body_bytes.value);
   args.responses.limits.count_max = static_cast<std::uint64_t>(config_.gateway.responses_max);
   args.responses.limits.bytes_max = config_.gateway.responses_bytes.value;
   args.responses.limits.ttl_seconds = config_.gateway.responses_ttl.value / 1'000'000'000;

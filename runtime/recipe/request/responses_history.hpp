@@ -14,11 +14,13 @@
 
 namespace troupe::recipe {
 
-/// The value of previous_response_id, if it is a text that is not empty.
+/// The value of previous_response_id, if it is a text that is not empty. The body is not parsed for
+/// it, and may be no JSON.
 std::optional<std::string> previous_response_of(std::string_view body);
 
-/// The items of a body's input; a text is a user's message.
-std::optional<std::string> input_items_of(std::string_view body);
+/// The items of a body's input as they were written; a text is a user's message. Requires: the body
+/// is valid JSON, which is not parsed again.
+std::string input_items_of(std::string_view body);
 
 /// The items of a response object's output.
 std::optional<std::string> output_items_of(std::string_view response);

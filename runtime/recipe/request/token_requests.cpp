@@ -1,39 +1,11 @@
 #include "runtime/recipe/request/token_requests.hpp"
 
 #include <limits>
-#include <tuple>
 
 #include "runtime/recipe/request/body_reader.hpp"
+#include "runtime/recipe/request/token_shape.hpp"
 
 namespace troupe::recipe {
-namespace {
-
-struct TokenizeBody {
-  Field<std::string_view> model;
-  Field<std::string_view> prompt;
-  Field<JsonPart> messages;
-  Field<bool> add_special_tokens;
-  Field<bool> return_token_strs;
-  Field<bool> add_generation_prompt;
-  Field<bool> continue_final_message;
-  Field<JsonPart> chat_template;
-  static constexpr auto kMembers =
-      std::tuple{member("model", &TokenizeBody::model),
-                 member("prompt", &TokenizeBody::prompt),
-                 member("messages", &TokenizeBody::messages),
-                 member("add_special_tokens", &TokenizeBody::add_special_tokens),
-                 member("return_token_strs", &TokenizeBody::return_token_strs),
-                 member("add_generation_prompt", &TokenizeBody::add_generation_prompt),
-                 member("continue_final_message", &TokenizeBody::continue_final_message),
-                 member("chat_template", &TokenizeBody::chat_template)};
-};
-
-struct DetokenizeBody {
-  Field<std::string_view> model;
-  Field<List<Number>> tokens;
-  static constexpr auto kMembers = std::tuple{member("model", &DetokenizeBody::model),
-                                              member("tokens", &DetokenizeBody::tokens)};
-};
 
 bool check_shape(const TokenizeBody& body, ShapeCheck& check) {
   if (!body.messages.given() && !check.required(body.prompt, "prompt")) return false;
@@ -48,6 +20,8 @@ bool check_shape(const DetokenizeBody& body, ShapeCheck& check) {
   return check.optional(body.model, "model") && check.required(body.tokens, "tokens") &&
          check.each(body.tokens.value, "tokens", [](const Number&) { return true; });
 }
+
+namespace {
 
 /// What vLLM's chat templates can do and encodings cannot.
 bool refuse_template_options(const TokenizeBody& body, Issues& issues) {

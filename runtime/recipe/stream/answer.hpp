@@ -37,7 +37,7 @@ enum class Delivery : unsigned char { kEvents, kBody };
 struct Identity {
   std::string id;            ///< "chatcmpl-...", "resp_...", "msg_..."
   std::string model;         ///< as answers name it
-  std::int64_t created = 0;  ///< seconds since 1970; of the end nobody tells
+  std::int64_t created = 0;  ///< seconds since 1970
   std::uint64_t seed = 0;    ///< of the random tails of call ids; another for each answer
   std::string signature;     ///< Messages: of thinking blocks; empty: the id
 };
@@ -77,10 +77,15 @@ class Answer {
   /// The answer so far as one body. Requires: made for kBody, or for Responses.
   virtual std::string body() const = 0;
 
+  /// Seconds since Identity::created, at the calls that follow.
+  void passed(std::int64_t seconds) { passed_ = seconds; }
+
   /// Where events go from now on; none if null.
   void send_to(EventSink* sink) { sink_ = sink; }
 
  protected:
+  /// Negative: nobody told.
+  std::int64_t passed() const { return passed_; }
   const AnswerContext& context() const { return context_; }
   bool strict() const { return context_.strict(); }
   bool is_sending() const { return sink_ != nullptr; }
@@ -91,6 +96,7 @@ class Answer {
  private:
   AnswerContext context_;
   EventSink* sink_ = nullptr;
+  std::int64_t passed_ = -1;
 };
 
 std::unique_ptr<Answer> make_answer(AnswerContext context, Delivery delivery);

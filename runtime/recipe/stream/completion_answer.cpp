@@ -25,9 +25,13 @@ void append_choice(std::string& out, std::string_view text, std::uint32_t index,
   }
 }
 
+bool continues(char c) {
+  return (c & 0xC0) == 0x80;  // a later byte of a character
+}
+
 std::uint64_t characters_of(std::string_view text) {
   return static_cast<std::uint64_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
 }
 
 void add_top(std::string& out, TokenId id, double logprob, const AnswerContext& context) {
@@ -49,14 +53,20 @@ std::string completion_head(const Identity& identity, std::string_view fingerpri
 }
 
 void OldLogprobs::add(const Delta& delta, const AnswerContext& context) {
+  // A character of several tokens makes them one delta: each has the place that it begins at.
+  const std::uint64_t after = characters_ + characters_of(delta.text);
+  std::uint64_t begun = characters_;
   for (const LoggedToken& token : delta.logprobs) {
+    const std::string_view bytes = context.tokenizer->bytes_of(token.id);
+    const bool within = !bytes.empty() && continues(bytes.front()) && begun > characters_;
     const char* comma = tokens_.empty() ? "" : ",";
     offsets_ += comma;
-    append_number(offsets_, characters_);
+    append_number(offsets_, std::min(begun, after) - (within ? 1 : 0));
+    begun += characters_of(bytes);
     logprobs_ += comma;
     append_json_real(logprobs_, token.logprob.logprob);
     tokens_ += comma;
-    append_json_string(tokens_, context.tokenizer->bytes_of(token.id));
+    append_json_string(tokens_, bytes);
     tops_ += comma;
     tops_ += '{';
     add_top(tops_, token.id, token.logprob.logprob, context);
@@ -65,7 +75,7 @@ void OldLogprobs::add(const Delta& delta, const AnswerContext& context) {
     }
     tops_ += '}';
   }
-  characters_ += characters_of(delta.text);
+  characters_ = after;
 }
 
 void OldLogprobs::take(std::string& out) {

@@ -152,9 +152,12 @@ void ResponsesAnswer::append_response(std::string& out, State state) const {
   out += ",\"status\":\"";
   out += kStates[static_cast<unsigned>(state)];
   out += "\",\"background\":false,\"completed_at\":";
+  const bool incomplete = state == State::kIncomplete;
   // The reference says when it was created, also of what is incomplete.
-  if (!strict() && (state == State::kCompleted || state == State::kIncomplete)) {
+  if (!strict() && (state == State::kCompleted || incomplete)) {
     append_number(out, context().identity.created);
+  } else if (state == State::kCompleted && passed() >= 0) {
+    append_number(out, context().identity.created + passed());
   } else {
     out += "null";
   }

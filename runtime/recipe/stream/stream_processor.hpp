@@ -59,6 +59,9 @@ class StreamProcessor final : private PieceSink, private DeltaSink {
   /// Ends the answer with an error event, unless it is finished.
   void fail(const ApiError& error, EventSink& sink);
 
+  /// Seconds since the answer's creation: when it ended is part of some answers, if told.
+  void passed(std::int64_t seconds) { answer_->passed(seconds); }
+
   bool finished() const { return state_ == State::kFinished; }
   /// So far.
   const Usage& usage() const { return usage_; }

@@ -30,6 +30,8 @@ class JsonWriter {
   JsonWriter& boolean(bool value);
   JsonWriter& null();
 
+  /// Bytes so far.
+  std::size_t size() const { return out_.size(); }
   /// The finished document; the writer is empty after it.
   std::string take();
 

@@ -112,13 +112,40 @@ TEST(Admission, TheGatewayCountsARequestUntilItsEnd) {
   arrived.tenant = "a";
   const Turn first = driver.hears(arrived, from(actor(20)));
   ASSERT_EQ(first.all<effect::Spawn>().size(), 1u);
-  EXPECT_EQ(first.only<SessionAdopted>(actor(20)).headers.at(0).first,
-            "anthropic-ratelimit-requests-limit");
+  const auto* born =
+      static_cast<const RequestCore::Args*>(first.all<effect::Spawn>()[0].args.get());
+  EXPECT_EQ(born->headers.at(0).first, "anthropic-ratelimit-requests-limit");
+  EXPECT_EQ(first.metric("troupe_tenant_requests_total"), 1.0);
   const Turn second = driver.hears(arrived, from(actor(20)));
   EXPECT_TRUE(second.all<effect::Spawn>().empty());
   EXPECT_EQ(second.only<SessionRespond>(actor(20)).status, 429);
   driver.hears_of_end(first.all<effect::Spawn>()[0].ref);
   EXPECT_EQ(driver.hears(arrived, from(actor(20))).all<effect::Spawn>().size(), 1u);
+}
+
+TEST(Admission, ChoicesTakeNoPlacesOfAHigherPriority) {
+  GatewayCore::Args args = GatewayDriver::args(20);
+  args.tenants = {{.name = "low", .priority = Priority::kLow},
+                  {.name = "high", .priority = Priority::kHigh}};
+  CoreDriver<GatewayCore> driver(args, actor(1));
+  driver.starts();
+  driver.hears(StreamsStarted{actor(30)}, from(actor(40)));
+  driver.hears(RankJoined{actor(51), {"m"}, 64, 4096}, from(actor(40)));
+  std::uint64_t next = 0;
+  const auto asks = [&](const char* tenant, std::uint32_t rows) {
+    HttpArrived arrived;
+    arrived.session = actor(20);
+    arrived.exchange = ++next;
+    arrived.method = "POST";
+    arrived.path = "/v1/chat/completions";
+    arrived.tenant = tenant;
+    const auto born = driver.hears(arrived, from(actor(20))).all<effect::Spawn>().at(0);
+    const RequestId id = static_cast<const RequestCore::Args*>(born.args.get())->id;
+    return driver.hears(PlaceRequest{id, "m", rows}, from(born.ref)).count<Placed>();
+  };
+  EXPECT_EQ(asks("low", 11), 0u) << "half of the places are not for it";
+  EXPECT_EQ(asks("low", 9), 1u);
+  EXPECT_EQ(asks("high", 10), 1u);
 }
 
 TEST(Admission, OverloadIs529ToAnthropicsClients) {

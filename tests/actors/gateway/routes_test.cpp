@@ -114,6 +114,32 @@ TEST(GatewayRoutes, WhatNeedsNoRankIsARequestLikeAnyOther) {
   }
 }
 
+TEST(GatewayRoutes, KeptResponsesNeedNoRankAndTakeNobodysPlace) {
+  GatewayDriver gateway(1);
+  EXPECT_EQ(gateway.asks("GET", "/v1/responses/resp_1").all<effect::Spawn>().size(), 1u);
+  gateway.ready();
+  for (const char* method : {"GET", "DELETE"}) {
+    const Turn turn = gateway.asks(method, "/v1/responses/resp_1");
+    ASSERT_EQ(turn.all<effect::Spawn>().size(), 1u) << method;
+    EXPECT_FALSE(turn.metric("troupe_requests_live").has_value());
+    EXPECT_EQ(gateway.answer(gateway.asks("GET", "/load")).body, R"({"server_load":0})");
+    gateway.driver.hears_of_end(turn.all<effect::Spawn>()[0].ref, EndReason::kStopped);
+  }
+  EXPECT_EQ(gateway.asks("GET", "/v1/responses/r/input_items").all<effect::Spawn>().size(), 1u);
+  EXPECT_EQ(status(gateway, "DELETE", "/v1/responses/r/input_items"), 405);
+  EXPECT_EQ(status(gateway, "GET", "/v1/responses/r/others"), 404);
+  EXPECT_EQ(gateway.chats().all<effect::Spawn>().size(), 1u) << "the one place is free";
+}
+
+TEST(GatewayRoutes, QuestionsAboutKeptResponsesAreBounded) {
+  GatewayDriver gateway;
+  std::size_t begun = 0;
+  while (begun < 1000 && !gateway.asks("GET", "/v1/responses/r").all<effect::Spawn>().empty())
+    ++begun;
+  EXPECT_EQ(begun, 256u);
+  EXPECT_EQ(status(gateway, "GET", "/v1/responses/r"), 503);
+}
+
 TEST(GatewayRoutes, UnknownPathsHaveTheErrorsOfTheirFamily) {
   GatewayDriver gateway;
   const SessionRespond unknown = gateway.answer(gateway.asks("POST", "/v1/messages/nothing"));

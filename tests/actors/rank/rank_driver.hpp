@@ -33,9 +33,9 @@ class RankDriver {
     submit.request = RequestId(id);
     submit.owner = owner(id);
     submit.streams = streams;
-    for (std::uint32_t i = 0; i < prompt; ++i) {
-      submit.prompt.emplace_back(static_cast<std::int32_t>(i));
-    }
+    std::vector<TokenId> ids;
+    for (std::uint32_t i = 0; i < prompt; ++i) ids.emplace_back(static_cast<std::int32_t>(i));
+    submit.prompt = std::move(ids);
     submit.prompt_length = prompt;
     submit.max_tokens = output;
     submit.time_left = seconds(60);

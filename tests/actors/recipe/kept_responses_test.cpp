@@ -97,6 +97,47 @@ TEST(KeptResponses, GoingOnPutsTheEarlierTurnsFirst) {
   EXPECT_EQ(kept->input.find(R"("text":"hi")"), std::string::npos) << "its own items only";
 }
 
+TEST(KeptResponses, AConversationIsNoLongerThanABodyMayBe) {
+  const ResponseChain chain{
+      {kept_of(ask_for(kResponses, R"({"input":")" + std::string(60, 'x') + R"("})"))}};
+  const std::string body = R"({"input":"a","previous_response_id":"resp_x"})";
+  const auto chatml = recipe::make_encoding("chatml", nullptr).value();
+  const auto go_on = [&](std::size_t bytes_max) {
+    const RecipePreparer preparer(
+        {{"m", ByteTokenizer::build(), chatml, recipe::ModelVersion::kChatml, 4096}}, "", 1, "s",
+        {}, bytes_max);
+    HttpArrived arrived;
+    arrived.path = kResponses;
+    arrived.body = body;
+    return preparer.prepare(arrived, RequestId(7), &chain).value();
+  };
+  EXPECT_EQ(go_on(600).reply_status, 0);
+  const Prepared refused = go_on(250);
+  EXPECT_EQ(refused.reply_status, 413);
+  EXPECT_NE(refused.reply_body.find(R"("param":"previous_response_id")"), std::string::npos);
+}
+
+TEST(KeptResponses, AResponseBelongsToItsKeyAndSaysWhenItEnded) {
+  HttpArrived arrived;
+  arrived.path = kResponses;
+  arrived.body = R"({"input":"hi"})";
+  arrived.tenant = "alice";
+  arrived.unix_seconds = 100;
+  const auto chatml = recipe::make_encoding("chatml", nullptr).value();
+  const RecipePreparer preparer(
+      {{"m", ByteTokenizer::build(), chatml, recipe::ModelVersion::kChatml, 4096}}, "", 1, "s");
+  const auto writer =
+      preparer.prepare(arrived, RequestId(7), nullptr).value().answer.format->open();
+  std::string out;
+  writer->passed(milliseconds(7'900));
+  writer->finish(Finish::kStop, 0, out);
+  EXPECT_EQ(writer->kept()->owner, "alice");
+  EXPECT_NE(
+      out.find(R"("created_at":100,"status":"completed","background":false,"completed_at":107)"),
+      std::string::npos)
+      << out;
+}
+
 TEST(RawPrompts, EachPromptHasItsIdsAndItsRoom) {
   const Prepared prepared =
       ask_for("/v1/completions", R"({"prompt":["ab","<|im_end|>"],"n":3,"max_tokens":5})");

@@ -106,6 +106,18 @@ TEST(PromptTools, DetokenizeIsTheWayBack) {
   EXPECT_EQ(body_of("/v1/detokenize", R"({"tokens":[]})"), R"({"prompt":""})");
 }
 
+TEST(PromptTools, AnAnswerManyTimesItsQuestionIsRefused) {
+  // 12 MB of text that is 72 MB with its tokens spelled; 23 MB of ids that spell 79 MB.
+  const std::string text(12'000'000, 'a');
+  expect_refusal("/tokenize", R"({"prompt":")" + text + R"(","return_token_strs":true})", 413,
+                 "answer_too_large");
+  EXPECT_EQ(ask("/tokenize", R"({"prompt":")" + text.substr(0, 1'000'000) + R"("})").reply_status,
+            200);
+  std::string ids;
+  for (int i = 0; i < 5'800'000; ++i) ids += "257,";  // <|im_start|>: 14 bytes
+  expect_refusal("/detokenize", R"({"tokens":[)" + ids + "257]}", 413, "answer_too_large");
+}
+
 TEST(PromptTools, DetokenizeNamesTokensThatAreNone) {
   expect_refusal("/detokenize", R"({"tokens":[1,259]})", 400, "tokens[1]");
   expect_refusal("/detokenize", R"({"tokens":[-1]})", 400, "tokens[0]");

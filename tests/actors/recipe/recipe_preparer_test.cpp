@@ -115,7 +115,7 @@ TEST(PreparerRefusals, ImagesThatNobodySees) {
 TEST(PreparerPrompt, ItIsEncodedWithItsControlTokens) {
   const Prepared prepared = prepare(chat());
   ASSERT_EQ(prepared.prompt.size(), prepared.prompt_length);
-  EXPECT_EQ(prepared.prompt.front(), TokenId(257));  // <|im_start|>
+  EXPECT_EQ(prepared.prompt.ids().front(), TokenId(257));  // <|im_start|>
   EXPECT_EQ(ByteTokenizer::build()->decode(prepared.prompt, true),
             "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n");
 }

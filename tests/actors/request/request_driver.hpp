@@ -66,8 +66,9 @@ class RequestDriver {
   static constexpr TimerTag kDeadline{1, 0};
 
   explicit RequestDriver(State state, const char* body = "{}", const char* method = "POST",
-                         const char* path = "/v1/responses", bool with_store = true)
-      : driver(args(body, method, path, with_store), actor(1)) {
+                         const char* path = "/v1/responses", bool with_store = true,
+                         const char* query = "")
+      : driver(args(body, method, path, with_store, query), actor(1)) {
     started = driver.starts(from(gateway));
     if (state != kPreparing) prepares();
     if (state == kRunning) is_placed();
@@ -102,11 +103,13 @@ class RequestDriver {
   Turn started{Effects()};
 
  private:
-  RequestCore::Args args(const char* body, const char* method, const char* path,
-                         bool with_store) const {
+  RequestCore::Args args(const char* body, const char* method, const char* path, bool with_store,
+                         const char* query) const {
     HttpArrived arrived;
     arrived.method = method;
     arrived.path = path;
+    arrived.query = query;
+    arrived.tenant = "alice";
     arrived.unix_seconds = 1'000'000;
     arrived.exchange = 6;
     arrived.session = session;

@@ -16,6 +16,8 @@ TEST(RequestStore, ShowAndDeleteAskTheStoreAndPassItsAnswerOn) {
     const AskResponse ask = request.started.only<AskResponse>(request.store);
     EXPECT_EQ(ask.id, "resp_1");
     EXPECT_EQ(ask.drop, drop);
+    EXPECT_EQ(ask.owner, "alice");
+    EXPECT_EQ(request.started.order().front(), "session_adopted") << "no answer overtakes it";
     EXPECT_EQ(ask.unix_seconds, 1'000'000);
     ResponseAnswered answer;
     answer.found = true;
@@ -24,6 +26,54 @@ TEST(RequestStore, ShowAndDeleteAskTheStoreAndPassItsAnswerOn) {
     EXPECT_EQ(end.only<SessionRespond>(request.session).body, "{\"a\":1}");
     EXPECT_EQ(request.release(end), (Release{.status = 200, .stops = true}));
   }
+}
+
+/// What a page of the items of one response says.
+std::string items(const std::string& query, const std::string& input) {
+  RequestDriver request(RequestDriver::kPreparing, "", "GET", "/v1/responses/resp_1/input_items",
+                        true, query.c_str());
+  if (request.started.count<AskResponse>() == 0) {
+    return request.started.only<SessionRespond>(request.session).body;
+  }
+  ResponseAnswered answer;
+  answer.found = true;
+  answer.one.responses = {std::make_shared<const StoredResponse>(
+      StoredResponse{"resp_1", "", 0, input, "{}", "alice"})};
+  const Turn page = request.prepares(request.driver.hears(answer, from(request.store)));
+  return page.only<SessionRespond>(request.session).body;
+}
+
+const std::string kThree =
+    R"({"role":"user","content":"one"},{"type":"message","id":"msg_b","role":"assistant",)"
+    R"("content":[{"type":"output_text","text":"two"}]},)"
+    R"({"type":"function_call","call_id":"c","name":"f","arguments":"{}"})";
+
+TEST(RequestStore, InputItemsComeInPagesTheLastFirst) {
+  EXPECT_EQ(items("limit=1&order=asc", kThree),
+            R"({"object":"list","data":[{"id":"item_0_resp_1","type":"message","role":"user",)"
+            R"("content":[{"type":"input_text","text":"one"}]}],"first_id":"item_0_resp_1",)"
+            R"("last_id":"item_0_resp_1","has_more":true})");
+  const std::string all = items("", kThree);
+  EXPECT_LT(all.find("item_2_resp_1"), all.find("msg_b"));
+  EXPECT_LT(all.find("msg_b"), all.find("item_0_resp_1"));
+  EXPECT_NE(all.find(R"("has_more":false)"), std::string::npos) << all;
+  const std::string rest = items("after=msg%5fb", kThree);
+  EXPECT_EQ(rest.find("msg_b"), std::string::npos) << rest;
+  EXPECT_NE(rest.find(R"("first_id":"item_0_resp_1")"), std::string::npos) << rest;
+  EXPECT_EQ(items("after=item_0_resp_1", kThree),
+            R"({"object":"list","data":[],"first_id":null,"last_id":null,"has_more":false})");
+}
+
+TEST(RequestStore, AQueryThatSaysNothingKnownIsRefusedByName) {
+  for (const char* query : {"limit=0", "limit=101", "limit=x", "limit=1x", "order=up", "limit=-1",
+                            "after=nobody", "limit=%zz"}) {
+    const std::string body = items(query, kThree);
+    const std::string name = std::string(query).substr(0, std::string(query).find('='));
+    EXPECT_NE(body.find("\"param\":\"" + name + "\""), std::string::npos) << query << body;
+  }
+  RequestDriver streamed(RequestDriver::kPreparing, "", "GET", "/v1/responses/resp_1", true,
+                         "stream=true");
+  EXPECT_EQ(streamed.release(streamed.started), (Release{.status = 400, .stops = true}));
 }
 
 TEST(RequestStore, AnUnknownResponseIs404) {

@@ -10,7 +10,7 @@ constexpr std::int64_t kToday = 1'000'000;
 
 SharedResponse response(const std::string& id, const std::string& previous = "",
                         const std::string& body = "{}") {
-  return std::make_shared<const StoredResponse>(StoredResponse{id, previous, kToday, "", body});
+  return std::make_shared<const StoredResponse>(StoredResponse{id, previous, kToday, "", body, ""});
 }
 
 ShelfLimits limits(std::uint64_t count = 100, std::uint64_t bytes = 10'000) {
@@ -26,8 +26,8 @@ std::vector<std::string> ids(const std::vector<SharedResponse>& responses) {
 TEST(ResponseShelf, KeepsFindsAndDrops) {
   ResponseShelf shelf(limits());
   EXPECT_TRUE(shelf.put(response("a", "", "body"), kToday));
-  EXPECT_EQ(shelf.find("a")->body, "body");
-  EXPECT_EQ(shelf.find("b"), nullptr);
+  EXPECT_EQ(shelf.find("a", "")->body, "body");
+  EXPECT_EQ(shelf.find("b", ""), nullptr);
   EXPECT_TRUE(shelf.drop("a"));
   EXPECT_FALSE(shelf.drop("a"));
   EXPECT_EQ(shelf.bytes(), 0u);
@@ -38,7 +38,7 @@ TEST(ResponseShelf, OneOfTheSameIdIsReplaced) {
   shelf.put(response("a", "", "old"), kToday);
   shelf.put(response("a", "", "new!"), kToday);
   EXPECT_EQ(shelf.size(), 1u);
-  EXPECT_EQ(shelf.find("a")->body, "new!");
+  EXPECT_EQ(shelf.find("a", "")->body, "new!");
   EXPECT_EQ(shelf.bytes(), 5u);
 }
 
@@ -46,7 +46,7 @@ TEST(ResponseShelf, OverTheCountTheLeastRecentlyUsedGoes) {
   ResponseShelf shelf(limits(2));
   shelf.put(response("a"), kToday);
   shelf.put(response("b"), kToday);
-  EXPECT_TRUE(shelf.conversation("a", kToday).ok());
+  EXPECT_TRUE(shelf.conversation("a", "", kToday).ok());
   shelf.put(response("c"), kToday);
   EXPECT_EQ(ids(shelf.all()), (std::vector<std::string>{"a", "c"}));
 }
@@ -73,15 +73,38 @@ TEST(ResponseShelf, WhatNobodyUsesGoesAfterItsTime) {
   EXPECT_EQ(ids(shelf.all()), (std::vector<std::string>{"b"}));
 }
 
+TEST(ResponseShelf, AUseThatLiesAheadCountsAsOneNow) {
+  ResponseShelf shelf(limits());
+  shelf.put(response("future"), kToday + 1'000'000);
+  shelf.put(response("old"), kToday);
+  EXPECT_EQ(shelf.size(), 2u) << "nothing expires by the clock of what is put";
+  shelf.expire(kToday + 60);
+  EXPECT_EQ(ids(shelf.all()), (std::vector<std::string>{"future"})) << "it holds up nobody's end";
+  shelf.expire(kToday + 120);
+  EXPECT_EQ(shelf.size(), 0u);
+}
+
+TEST(ResponseShelf, OnlyItsOwnerFindsAResponse) {
+  ResponseShelf shelf(limits());
+  shelf.put(
+      std::make_shared<const StoredResponse>(StoredResponse{"a", "", kToday, "", "{}", "alice"}),
+      kToday);
+  EXPECT_NE(shelf.find("a", "alice"), nullptr);
+  EXPECT_EQ(shelf.find("a", "bob"), nullptr);
+  EXPECT_EQ(shelf.find("a", ""), nullptr);
+  EXPECT_TRUE(shelf.conversation("a", "alice", kToday).ok());
+  EXPECT_EQ(shelf.conversation("a", "bob", kToday).error().code, Code::kNotFound);
+}
+
 TEST(ResponseShelf, AConversationComesWholeAndInOrder) {
   ResponseShelf shelf(limits());
   shelf.put(response("a"), kToday);
   shelf.put(response("other"), kToday);
   shelf.put(response("b", "a"), kToday);
   shelf.put(response("c", "b"), kToday);
-  EXPECT_EQ(ids(shelf.conversation("c", kToday).value()),
+  EXPECT_EQ(ids(shelf.conversation("c", "", kToday).value()),
             (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(ids(shelf.conversation("b", kToday).value()), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(ids(shelf.conversation("b", "", kToday).value()), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(ResponseShelf, GoingOnKeepsTheBeginningOfAConversation) {
@@ -91,25 +114,25 @@ TEST(ResponseShelf, GoingOnKeepsTheBeginningOfAConversation) {
   shelf.put(response("b", "a"), kToday + 50);
   // Over the count: "other" goes, not "a".
   shelf.put(response("c", "b"), kToday + 50);
-  EXPECT_TRUE(shelf.conversation("c", kToday + 50).ok());
+  EXPECT_TRUE(shelf.conversation("c", "", kToday + 50).ok());
   shelf.expire(kToday + 100);
-  EXPECT_TRUE(shelf.conversation("c", kToday + 100).ok()) << "used 50 s ago";
+  EXPECT_TRUE(shelf.conversation("c", "", kToday + 100).ok()) << "used 50 s ago";
 }
 
 TEST(ResponseShelf, AMissingLinkIsNamed) {
   ResponseShelf shelf(limits());
   shelf.put(response("b", "a"), kToday);
-  const auto chain = shelf.conversation("b", kToday);
+  const auto chain = shelf.conversation("b", "", kToday);
   EXPECT_EQ(chain.error().code, Code::kNotFound);
   EXPECT_NE(chain.error().message.find("'a'"), std::string::npos);
-  EXPECT_EQ(shelf.conversation("nobody", kToday).error().code, Code::kNotFound);
+  EXPECT_EQ(shelf.conversation("nobody", "", kToday).error().code, Code::kNotFound);
 }
 
 TEST(ResponseShelf, ACircleFromAHostileFileEnds) {
   ResponseShelf shelf(limits(10, 1'000'000));
   shelf.put(response("a", "b"), kToday);
   shelf.put(response("b", "a"), kToday);
-  EXPECT_EQ(shelf.conversation("a", kToday).error().code, Code::kTooLarge);
+  EXPECT_EQ(shelf.conversation("a", "", kToday).error().code, Code::kTooLarge);
 }
 
 }  // namespace

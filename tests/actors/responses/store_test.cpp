@@ -32,13 +32,14 @@ class ResponseStoreTest : public testing::Test {
   using Store = CoreDriver<ResponseStoreCore>;
 
   static Turn keep(Store& store, const std::string& id, const std::string& previous = "",
-                   const std::string& body = "{}") {
-    const StoredResponse response{id, previous, kNow, "", body};
+                   const std::string& body = "{}", const std::string& owner = "") {
+    const StoredResponse response{id, previous, kNow, "", body, owner};
     return store.hears(
         KeepResponse{ResponseChain{{std::make_shared<const StoredResponse>(response)}}});
   }
-  static ResponseAnswered ask(Store& store, const std::string& id, bool drop = false) {
-    return answer(store.hears(AskResponse{id, drop, kNow}, from(kAsker)));
+  static ResponseAnswered ask(Store& store, const std::string& id, bool drop = false,
+                              const std::string& owner = "") {
+    return answer(store.hears(AskResponse{id, owner, drop, kNow}, from(kAsker)));
   }
   static ResponseAnswered answer(const Turn& turn) { return turn.only<ResponseAnswered>(kAsker); }
   /// Runs the jobs of a turn, and those that their ends ask for; the last turn.
@@ -76,7 +77,8 @@ TEST_F(ResponseStoreTest, AConversationIsFetchedOrItsMissingPartNamed) {
   keep(store, "a");
   keep(store, "b", "a");
   const auto fetch = [&](const char* id) {
-    return store.hears(FetchConversation{id, kNow}, from(kAsker)).only<ConversationFetched>(kAsker);
+    return store.hears(FetchConversation{id, "", kNow}, from(kAsker))
+        .only<ConversationFetched>(kAsker);
   };
   EXPECT_EQ(fetch("b").chain.responses.size(), 2u);
   EXPECT_FALSE(fetch("c").found);
@@ -90,7 +92,7 @@ TEST_F(ResponseStoreTest, ItSurvivesARestart) {
     settle(store, keep(store, "a", "", "{\"n\":1}"));
     settle(store, keep(store, "b", "a"));
     settle(store, keep(store, "c"));
-    settle(store, store.hears(AskResponse{"c", true, kNow}, from(kAsker)));
+    settle(store, store.hears(AskResponse{"c", "", true, kNow}, from(kAsker)));
     EXPECT_TRUE(store.hears(Drain{seconds(1)}).stops());
   }
   Store next(args(true));
@@ -144,6 +146,69 @@ TEST_F(ResponseStoreTest, AFileThatGrewIsWrittenAnew) {
   for (int i = 0; i < 10; ++i) settle(store, keep(store, "same", "", large));
   EXPECT_LT(std::filesystem::file_size(path), 3'100'000u);
   EXPECT_TRUE(ask(store, "same").found);
+}
+
+TEST_F(ResponseStoreTest, OwnersSeeTheirOwnAlsoAfterARestart) {
+  {
+    Store store(args(true));
+    settle(store, store.starts());
+    settle(store, keep(store, "a", "", "{}", "alice"));
+    EXPECT_FALSE(ask(store, "a", false, "bob").found);
+    EXPECT_FALSE(ask(store, "a", true, "bob").found) << "nor may others delete it";
+  }
+  Store next(args(true));
+  settle(next, next.starts());
+  EXPECT_TRUE(ask(next, "a", false, "alice").found);
+  EXPECT_EQ(ask(next, "a", false, "bob").message,
+            ask(next, "b", false, "bob").message.replace(18, 1, "a"))
+      << "to others it is as if it were not there";
+}
+
+TEST_F(ResponseStoreTest, ALateWriteIsTriedAgainAndNothingIsMissing) {
+  const TimerTag retry{1, 0};
+  {
+    Store store(args(true));
+    settle(store, store.starts());
+    const Turn writing = keep(store, "a");
+    EXPECT_EQ(writing.all<effect::Compute>().at(0).job->length(), JobLength::kBlocks)
+        << "prompts do not wait for it";
+    Done<LogWritten> late;
+    late.op = OpId{1};
+    late.failed = true;
+    late.error = {Code::kDeadline, "the job ran out of time"};
+    const Turn failed = store.hears(late);
+    EXPECT_EQ(failed.timer(retry), store.now() + seconds(1));
+    EXPECT_TRUE(ask(store, "a").found);
+    EXPECT_TRUE(keep(store, "b").all<effect::Compute>().empty()) << "not before its time";
+    EXPECT_STREQ(store.core().phase(), "without its file");
+    const Turn again = store.timer_fires(retry);
+    EXPECT_EQ(store.hears(late).timer(retry), store.now() + seconds(2)) << "later and later";
+    EXPECT_EQ(again.all<effect::Compute>().size(), 1u);
+    settle(store, store.timer_fires(retry));
+    EXPECT_STREQ(store.core().phase(), "idle");
+    settle(store, keep(store, "c"));
+  }
+  Store next(args(true));
+  settle(next, next.starts());
+  for (const char* id : {"a", "b", "c"}) EXPECT_TRUE(ask(next, id).found) << id;
+}
+
+TEST_F(ResponseStoreTest, AFileThatCouldNotBeOpenedIsOpenedLater) {
+  {
+    Store store(args(true));
+    settle(store, store.starts());
+    settle(store, keep(store, "old"));
+  }
+  Store first(args(true));
+  settle(first, first.starts());
+  Store second(args(true));
+  const Turn failed = settle(second, second.starts());  // the first one has it open
+  EXPECT_TRUE(failed.timer({1, 0}).has_value());
+  settle(second, keep(second, "new"));
+  first = Store(args(false));
+  settle(second, second.timer_fires({1, 0}));
+  EXPECT_TRUE(ask(second, "old").found);
+  EXPECT_TRUE(ask(second, "new").found);
 }
 
 TEST_F(ResponseStoreTest, AFileThatIsNoneStopsNothing) {

@@ -56,6 +56,35 @@ TEST(ComputePool, RunsJobsAndCatchesWhatTheyThrow) {
   EXPECT_EQ(answers.good, 90);
 }
 
+TEST(ComputePool, WhatWaitsForADiskHoldsUpNobodyAndIsHeldUpByNobody) {
+  std::atomic<bool> disk{false};
+  std::atomic<bool> prompt{false};
+  Answers answers;
+  ComputePool pool(1, 10);
+  const auto wait_for = [](std::atomic<bool>& flag) -> Result<Number> {
+    while (!flag) std::this_thread::yield();
+    return Number{};
+  };
+  // Each of the two ends only if the other one runs beside it.
+  pool.submit(OpId{1},
+              make_job<Number>(
+                  [&] {
+                    prompt = true;
+                    return wait_for(disk);
+                  },
+                  Duration(), JobLength::kBlocks),
+              kNever, answers.hear());
+  pool.submit(OpId{2}, job([&] {
+                disk = true;
+                return wait_for(prompt);
+              }),
+              kNever, answers.hear());
+  const Time limit = monotonic_now() + seconds(10);
+  while (answers.good < 2 && monotonic_now() < limit) std::this_thread::yield();
+  EXPECT_EQ(answers.good, 2);
+  disk = prompt = true;
+}
+
 TEST(ComputePool, RefusesWhatIsTooMuchTooLateOrCancelled) {
   Answers answers;
   std::atomic<bool> go{false};

@@ -103,6 +103,27 @@ TEST(BodyDecoder, AZstdWindowAbove8MiBIsRefused) {
   EXPECT_EQ(decode("zstd", zstd(large, 24), 4096).status, 400);
 }
 
+TEST(BodyCollector, ATurnDecodesSoMuchAndTheRestWaits) {
+  const std::string large(5'000'000, 'x');
+  for (const auto& [coding, bytes] : forms(large)) {
+    ByteBudget budget(kMany);
+    BodyCollector collector(kMany, budget);
+    collector.set_coding(coding);
+    collector.begin_turn(100'000);
+    for (std::size_t at = 0; at < bytes.size(); at += 100) {
+      ASSERT_TRUE(collector.append(std::string_view(bytes).substr(at, 100)));
+    }
+    int turns = 1;
+    for (; collector.is_behind(); ++turns) {
+      collector.begin_turn(100'000);
+      ASSERT_TRUE(collector.go_on()) << coding;
+    }
+    EXPECT_GE(turns, 40) << coding;
+    EXPECT_TRUE(collector.finish());
+    EXPECT_EQ(collector.take_body(), large) << coding;
+  }
+}
+
 TEST(BodyCollector, PaysForWhatItAllocatesAndGivesItBack) {
   ByteBudget budget(256 * 1024);
   BodyCollector first(1'000'000, budget);

@@ -88,6 +88,17 @@ class RecordingHandler : public Handler {
     const std::lock_guard lock(mutex_);
     return exchanges_.size();
   }
+  void forget_body(std::size_t i) {
+    const std::lock_guard lock(mutex_);
+    exchanges_.at(i).request.hold.reset();
+  }
+  /// Within wait()'s condition or between requests.
+  int index_of(std::string_view path) const {
+    for (std::size_t i = 0; i < exchanges_.size(); ++i) {
+      if (exchanges_[i].request.path == path) return static_cast<int>(i);
+    }
+    return -1;
+  }
   Exchange at(std::size_t i) {
     const std::lock_guard lock(mutex_);
     return exchanges_.at(i);

@@ -21,9 +21,10 @@ TEST(ResponsesHistory, InputItemsWhateverTheirForm) {
   EXPECT_EQ(input_items_of(R"({"input":"a\"b"})"),
             R"({"type":"message","role":"user","content":[{"type":"input_text","text":"a\"b"}]})");
   EXPECT_EQ(input_items_of(R"({"input":[ {"role":"user","content":"a"}, {"n":1.50}]})"),
-            R"({"role":"user","content":"a"},{"n":1.5})");
+            R"({"role":"user","content":"a"}, {"n":1.50})");
+  EXPECT_EQ(input_items_of(R"({"input":[ ]})"), "") << "spaces are no item";
   EXPECT_EQ(input_items_of(R"({"instructions":"x"})"), "");
-  EXPECT_EQ(input_items_of("{"), std::nullopt);
+  EXPECT_EQ(input_items_of("{"), "");
 }
 
 TEST(ResponsesHistory, EarlierItemsComeFirstAndTheRestStays) {

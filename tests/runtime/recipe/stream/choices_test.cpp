@@ -113,8 +113,10 @@ INSTANTIATE_TEST_SUITE_P(Protocols, ChoicesTest,
                          testing::Values(Protocol::kChat, Protocol::kCompletions));
 
 /// One answer of Completions: its events, or its body as the only one.
-std::vector<std::string> completion(Delivery delivery, const std::vector<TokensChunk>& chunks) {
+std::vector<std::string> completion(Delivery delivery, const std::vector<TokensChunk>& chunks,
+                                    std::vector<std::string> stops = {}) {
   ParsingOptions parsing;
+  parsing.stops = std::move(stops);
   parsing.initial = InitialStage::kContentContinuation;
   AnswerOptions answer;
   answer.protocol = Protocol::kCompletions;
@@ -141,10 +143,21 @@ TEST(Completion, AStreamBeginsWithItsText) {
                     R"({"index":0,"text":"","logprobs":null,"finish_reason":"stop"}]})"}));
 }
 
+TEST(Completion, EachTokenHasItsOwnPlaceInTheText) {
+  // A stop string may hold tokens back: what is let go together is still several tokens.
+  const auto body = completion(Delivery::kBody,
+                               {tokens("x\xE2\x82\xAC"
+                                       "EyEN!",
+                                       true)},
+                               {"END"});
+  EXPECT_NE(body[0].find(R"("text_offset":[0,1,1,1,2,3,4,5,6])"), std::string::npos) << body[0];
+}
+
 TEST(Completion, LogprobsHaveTheOldShapeAndCountCharacters) {
   const auto body = completion(Delivery::kBody, {tokens("\xC3\xA9", true), tokens("b", true)});
   ASSERT_EQ(body.size(), 1u);
   EXPECT_NE(body[0].find(R"("token_logprobs":[-0.5,-0.5,-0.5])"), std::string::npos) << body[0];
+  EXPECT_NE(body[0].find(R"("text_offset":[0,0,1])"), std::string::npos) << body[0];
   EXPECT_NE(body[0].find(R"({"b":-0.5,"z":-2}]})"), std::string::npos) << body[0];
   const auto plain = completion(Delivery::kEvents, {tokens("ab", true)});
   ASSERT_EQ(plain.size(), 3u);

@@ -189,11 +189,12 @@ TEST(ResponsesEvents, items_follow_each_other_and_are_numbered) {
 }
 
 TEST(ResponsesEvents, the_time_of_the_end_is_not_made_up) {
-  const auto body = [](Compat compat, EngineFinish finish) {
+  const auto body = [](Compat compat, EngineFinish finish, std::int64_t passed = -1) {
     StreamProcessor processor(parsing(compat), answer(Protocol::kResponses),
                               {.id = "r1", .model = "m", .created = 7}, tiny_tokenizer(),
                               Delivery::kBody);
     EventList events;
+    if (passed >= 0) processor.passed(passed);
     for (const Chunk& chunk : short_answer(finish)) {
       EXPECT_TRUE(processor.push(chunk, events).ok());
     }
@@ -205,6 +206,8 @@ TEST(ResponsesEvents, the_time_of_the_end_is_not_made_up) {
   };
   EXPECT_TRUE(says(body(Compat::kDefault, EngineFinish::kStop), "null"));
   EXPECT_TRUE(says(body(Compat::kDefault, EngineFinish::kLength), "null"));
+  EXPECT_TRUE(says(body(Compat::kDefault, EngineFinish::kStop, 5), "12"));
+  EXPECT_TRUE(says(body(Compat::kDefault, EngineFinish::kLength, 5), "null"));
   EXPECT_TRUE(says(body(Compat::kDeepseek, EngineFinish::kStop), "7"));
   EXPECT_TRUE(says(body(Compat::kDeepseek, EngineFinish::kLength), "7"));
 }
