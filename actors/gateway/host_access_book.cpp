@@ -206,7 +206,7 @@ std::uint64_t AccessBook::take(std::vector<AccessRecord>& out, Time now) {
 
 void AccessBook::give_up(Stripe& stripe, Time now) {
   std::size_t due = 0;
-  while (due < stripe.over.size() && stripe.over[due].first <= now) {
+  while (due < stripe.over.size() && (closed_ || stripe.over[due].first <= now)) {
     const auto at = stripe.open.find(stripe.over[due++].second);
     if (at != stripe.open.end()) finish_open(stripe, at);
   }

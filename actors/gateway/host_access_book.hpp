@@ -17,6 +17,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string_view>
@@ -52,6 +53,8 @@ class AccessBook {
   /// The server's last word. `tenant`: of a request that was not handed out.
   void ended(const http::Ended& ended, const std::string& tenant, Time now);
 
+  /// Nothing more is told: what still waits for facts is done as it is.
+  void close() { closed_ = true; }
   /// Appends the lines that are done, with those whose facts will not come any more; returns how
   /// many were dropped since the last call.
   std::uint64_t take(std::vector<AccessRecord>& out, Time now);
@@ -79,6 +82,7 @@ class AccessBook {
   void give_up(Stripe& stripe, Time now);
 
   const Options options_;
+  std::atomic<bool> closed_{false};
   std::array<Stripe, 64> stripes_;
 };
 

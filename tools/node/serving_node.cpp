@@ -380,7 +380,9 @@ bool ServingNode::stop(Duration drain) {
   }
   if (server_) server_->shutdown(kHttpClose);
   if (host_) host_->stop_scrapes();
-  access_writer_.reset();  // after the last request: it writes what there is
+  // After the last request: the writer ends with what there is.
+  if (access_book_) access_book_->close();
+  access_writer_.reset();
   return true;
 }
 

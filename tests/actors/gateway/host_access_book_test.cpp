@@ -97,6 +97,14 @@ TEST_F(AccessBookTest, AClientThatLeftIsToldWithoutIfNobodyKnows) {
   EXPECT_TRUE(take(kStart + seconds(60)).empty());
 }
 
+TEST_F(AccessBookTest, TheEndOfTheNodeWaitsForNobody) {
+  book.open(http::SessionId(1), chat(), "", kStart);
+  book.ended(end(1, How::kGone, 0), "", kStart);
+  EXPECT_TRUE(take().empty());
+  book.close();
+  EXPECT_EQ(take().size(), 1u);
+}
+
 TEST_F(AccessBookTest, LeavingAfterTheLastTokenIsStillLeaving) {
   book.open(http::SessionId(1), chat(), "", kStart);
   book.note(1, stopped());

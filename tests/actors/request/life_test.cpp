@@ -49,6 +49,9 @@ TEST(RequestLife, PlacedItOpensItsRowBeforeItSubmits) {
   EXPECT_EQ(submit.sampling.seed, 77u);
   EXPECT_EQ(submit.script, "hello");
   EXPECT_EQ(submit.time_left, seconds(58));
+  EXPECT_EQ(to_traceparent(submit.trace),
+            "00-00000000000000010000000000000002-0000000000000003-01");
+  EXPECT_EQ(submit.tracestate, "a=b");
 }
 
 TEST(RequestLife, AFinishedRowEndsItWithoutACancel) {

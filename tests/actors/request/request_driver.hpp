@@ -115,6 +115,8 @@ class RequestDriver {
     arrived.session = session;
     arrived.body = body;
     arrived.arrived = Time(seconds(1).value);
+    arrived.trace = {1, 2, 3, 4, true};
+    arrived.tracestate = "a=b";
     RequestCore::Args args;
     args.id = id;
     args.arrived = Shared<HttpArrived>::make(std::move(arrived));
