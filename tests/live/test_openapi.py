@@ -92,7 +92,7 @@ class OpenapiTest(unittest.TestCase):
                 os.path.join(os.path.dirname(PYTHON), "schemathesis"), "run", file.name,
                 "--url", f"http://127.0.0.1:{self.node.port}", "--checks", ",".join(CHECKS),
                 "--seed", "5", "--generation-deterministic",
-                "--max-examples", "300" if LONG else "8", "--phases", "coverage,fuzzing,stateful",
+                "--max-examples", "300" if LONG else "5", "--phases", "coverage,fuzzing,stateful",
                 *([] if LONG else SHORT),
                 "--workers", "2", "--request-timeout", "20", "--no-shrink", "--no-color",
                 "--suppress-health-check", "all", "--warnings", "off",
