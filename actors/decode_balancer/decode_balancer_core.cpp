@@ -27,8 +27,8 @@ void DecodeBalancerCore::on(const DecodeInstanceJoined& joined, Context& context
     instance.ranks.push_back(card.rank);
     instance.gpus.push_back(gpu);
     ranks_[card.rank] = {joined.instance, gpu};
-    if (rank_of_.size() <= gpu.value) rank_of_.resize(gpu.value + 1);
-    rank_of_[gpu.value] = card.rank;
+    if (place_of_.size() <= gpu.value) place_of_.resize(gpu.value + 1);
+    place_of_[gpu.value] = {card.rank, static_cast<std::uint32_t>(instance.ranks.size() - 1)};
     out.watch(card.rank);
   }
   instances_.emplace(joined.instance, std::move(instance));
@@ -181,9 +181,10 @@ void DecodeBalancerCore::want_round(Context& context, Effects& out) {
 
 void DecodeBalancerCore::run_round(Context& context, Effects& out) {
   for (const auto& placed : placer_.round(context.now)) {
+    const Place& place = place_of_[placed.gpu.value];
     out.send(*owners_.owner_of(placed.request),
-             make_message<DecodeReserved>(placed.request, rank_of_[placed.gpu.value],
-                                          placed.generation, args_.limits.hold));
+             make_message<DecodeReserved>(placed.request, place.rank, placed.generation,
+                                          args_.limits.hold, place.member));
   }
 }
 

@@ -26,6 +26,7 @@
 #include "runtime/actor/ref.hpp"
 #include "runtime/actor/system_messages.hpp"
 #include "runtime/base/time.hpp"
+#include "runtime/device/group_step.hpp"
 
 namespace troupe {
 
@@ -35,6 +36,7 @@ using HeaderList = std::vector<std::pair<std::string, std::string>>;
 struct SimulatedPrompt {
   std::uint32_t prompt_tokens = 0;
   std::uint32_t max_tokens = 0;
+  SealedWork sealed;  ///< may be empty
   static void fields(auto& self, auto&& visit) {
     visit("prompt_tokens", self.prompt_tokens);
     visit("max_tokens", self.max_tokens);

@@ -131,7 +131,7 @@ void PrefillBalancerCore::assign(const Handouts& handouts, Effects& out) {
     deadlines_.erase({*until_.find(request.value), request});
     out.send(*owners_.owner_of(request),
              make_message<PrefillAssigned>(request, engine, engines_.at(engine).ranks[job.rank],
-                                           job.generation, job.computed));
+                                           job.generation, job.computed, job.rank));
   }
 }
 

@@ -23,7 +23,8 @@
 
 namespace troupe {
 
-/// One DP group; it serves with all of its ranks or not at all.
+/// One DP group; it serves with all of its ranks or not at all. An actor that is all of them (a
+/// simulated engine) stands in the list once for each.
 struct PrefillEngineJoined {
   static constexpr MessageInfo info{0x0810, "prefill_engine_joined"};
   ActorRef engine;
@@ -70,12 +71,14 @@ struct PrefillAssigned {
   ActorRef rank;
   std::uint32_t generation = 0;
   std::uint32_t hit = 0;  ///< tokens that need not be computed, as far as the balancer knows
+  std::uint32_t member = 0;  ///< the rank's place among those that the engine joined with
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("engine", self.engine);
     visit("rank", self.rank);
     visit("generation", self.generation);
     visit("hit", self.hit);
+    visit("member", self.member);
   }
 };
 

@@ -35,6 +35,7 @@ struct SubmitRow {
   RowSampling sampling;
   std::string script;  ///< scripted devices
   Duration time_left;  ///< until the request's deadline
+  SealedWork sealed;   ///< simulated requests
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("owner", self.owner);

@@ -33,15 +33,14 @@ void World::apply(Entry& entry, effect::Timer& timer) {
   const EventHandle event = queue_.push(
       std::max(timer.at, now_ + kLeastDelay),
       Event{Envelope{{}, entry.ref, make_message<TimerFired>(timer.tag)}, EventKind::kTimer, 0});
-  entry.timers.push_back({timer.tag, event});
+  entry.timers.add({timer.tag, event});
 }
 
 void World::apply(Entry& entry, effect::CancelTimer& cancel) {
-  auto* const at = std::find_if(entry.timers.begin(), entry.timers.end(),
-                                [&](const Timer& timer) { return timer.tag == cancel.tag; });
-  if (at == entry.timers.end()) return;
+  TimerBook::Timer* const at = entry.timers.find(cancel.tag);
+  if (at == nullptr) return;
   queue_.remove(at->event);
-  entry.timers.erase_unordered(at);
+  entry.timers.erase(at);
 }
 
 void World::apply(Entry& entry, effect::LaunchStep& launch) {
@@ -124,17 +123,12 @@ void World::apply(Entry& entry, effect::Watch& watch) {
                  make_message<Down>(watch.ref, EndReason::kUnknown, "it was not there"));
     return;
   }
-  if (std::find(target->watchers.begin(), target->watchers.end(), entry.ref) !=
-      target->watchers.end()) {
-    return;
-  }
-  target->watchers.push_back(entry.ref);
-  entry.watching.push_back(watch.ref);
+  if (target->watchers.add(entry.ref)) entry.watching.add(watch.ref);
 }
 
 void World::apply(Entry& entry, effect::Unwatch& unwatch) {
-  std::erase(entry.watching, unwatch.ref);
-  if (Entry* target = World::entry(unwatch.ref)) std::erase(target->watchers, entry.ref);
+  if (!entry.watching.erase(unwatch.ref)) return;
+  if (Entry* target = World::entry(unwatch.ref)) target->watchers.erase(entry.ref);
 }
 
 void World::apply(Entry& entry, effect::Spawn& spawn) {
