@@ -85,7 +85,7 @@ struct DecodeReserved {
   RequestId request;
   ActorRef rank;
   std::uint32_t generation = 0;
-  Duration time_left;  ///< until the reservation ends if it was not started
+  Duration time_left;        ///< until the reservation ends if it was not started
   std::uint32_t member = 0;  ///< the rank's place among those that its instance joined with
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);

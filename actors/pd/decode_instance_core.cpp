@@ -78,7 +78,12 @@ void DecodeInstanceCore::launch(Context& context, Effects& out) {
   step->step = ++steps_;
   step->group = std::exchange(next_, std::make_shared<GroupPlan>());
   stepping_ = jobs_.size();
-  out.launch({kDecodeStep, args_.stream, LaunchKind::kForward, 0, std::move(step), {},
+  out.launch({kDecodeStep,
+              args_.stream,
+              LaunchKind::kForward,
+              0,
+              std::move(step),
+              {},
               context.now + kStepMost});
 }
 
@@ -96,7 +101,7 @@ void DecodeInstanceCore::on(const Done<StepResult>& done, Context& context, Effe
     out.send(job->flow, make_message<DecodeEnded>(end.request, job->generated + end.tokens));
     drop(end.request, out);
   }
-  batches.send(steps_, out);
+  batches.hand_out(steps_, out);
   launch(context, out);
 }
 

@@ -1,9 +1,9 @@
 // Decode instance: one communication domain of GPUs that decode together (EP64/DP64, EP8/DP8).
 //
-// Continuous batching: what came since the last step's begin enters the next one, what ended leaves.
-// The group steps as one; a step lasts as long as its slowest member, and idle members step along.
-// How many drafts a member's rows verify is decided here (runtime/cost/draft_budget.hpp); what is
-// accepted, and when an answer ends, only the device knows.
+// Continuous batching: what came since the last step's begin enters the next one, what ended
+// leaves. The group steps as one; a step lasts as long as its slowest member, and idle members step
+// along. How many drafts a member's rows verify is decided here (runtime/cost/draft_budget.hpp);
+// what is accepted, and when an answer ends, only the device knows.
 //
 // Protocol: pd_messages.hpp; to the balancer decode_messages.hpp: it joins at its start, and says
 // when a reserved request starts.
@@ -33,8 +33,7 @@ namespace troupe {
 
 class DecodeInstanceCore {
  public:
-  using Accepts = Protocol<Started, StartDecode, StopDecode, Done<StepResult>, Down,
-                           Undeliverable>;
+  using Accepts = Protocol<Started, StartDecode, StopDecode, Done<StepResult>, Down, Undeliverable>;
   struct Args {
     StreamRef stream;
     std::uint32_t members = 64;

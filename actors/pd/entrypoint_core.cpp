@@ -11,8 +11,7 @@ void EntrypointCore::on(const CheckPrefix& check, Context& context, Effects& out
     const std::uint64_t stored =
         work.chain.empty() ? work.cached
                            : std::uint64_t{store_.leading(work.chain)} * args_.chain_tokens;
-    const auto bounded =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(stored, check.length));
+    const auto bounded = static_cast<std::uint32_t>(std::min<std::uint64_t>(stored, check.length));
     hit = prefix_hit(check.length, bounded, has_window(work, context));
   }
   asked_ += check.length;

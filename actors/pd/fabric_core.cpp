@@ -14,8 +14,8 @@ FabricCore::FabricCore(const Args& args) : args_(args), links_(std::make_unique<
   const FabricSpeeds& speeds = args.speeds;
   const double all = speeds.nic * std::max(1u, args.ports);
   spine_ = links_->add_link(speeds.spine > 0 ? speeds.spine : all);
-  storage_read_ = links_->add_link(
-      std::min(speeds.storage_read, speeds.storage_ops * speeds.storage_block));
+  storage_read_ =
+      links_->add_link(std::min(speeds.storage_read, speeds.storage_ops * speeds.storage_block));
   storage_write_ = links_->add_link(speeds.storage_write);
   first_in_ = storage_write_.value + 1;
   first_out_ = first_in_ + args.ports;

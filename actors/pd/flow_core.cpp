@@ -41,8 +41,8 @@ void FlowCore::submit(Context& context, Effects& out) {
 
 void FlowCore::on(const PrefillAssigned& assigned, Context&, Effects& out) {
   // A newer generation: the engine of the older one is gone, with all that it had of this request.
-  const bool computing = state_ == State::kQueued || state_ == State::kFetching ||
-                         state_ == State::kPrefilling;
+  const bool computing =
+      state_ == State::kQueued || state_ == State::kFetching || state_ == State::kPrefilling;
   if (!computing || assigned.generation <= engine_.generation) return;
   stop_move(out);
   engine_ = {assigned.engine, assigned.member, assigned.generation};

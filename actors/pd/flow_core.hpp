@@ -7,9 +7,9 @@
 // The place on a decode GPU is asked for when the last chunk is in a step, so that it is there when
 // the prompt is computed. Without a hit nothing is fetched.
 //
-// It owns the leases: its work at both balancers, its row at an engine or an instance, its transfer.
-// All of them watch it; its end, for any reason and in any state, frees everything. It watches the
-// request actor, whose end is its own.
+// It owns the leases: its work at both balancers, its row at an engine or an instance, its
+// transfer. All of them watch it; its end, for any reason and in any state, frees everything. It
+// watches the request actor, whose end is its own.
 //
 // When a group is lost: before prefill has ended, the balancer hands the request to another engine
 // (a PrefillAssigned with a higher generation); while its KV is pushed or decoded it begins anew
@@ -33,10 +33,10 @@ namespace troupe {
 
 class FlowCore {
  public:
-  using Accepts = Protocol<Started, CancelRow, PrefixChecked, PrefillAssigned, PrefillRefused,
-                           BytesMoved, PrefillScheduled, PrefillEnded, DecodeReserved,
-                           DecodeNotReserved, DecodeReservationLost, DecodeEnded, Down,
-                           Undeliverable>;
+  using Accepts =
+      Protocol<Started, CancelRow, PrefixChecked, PrefillAssigned, PrefillRefused, BytesMoved,
+               PrefillScheduled, PrefillEnded, DecodeReserved, DecodeNotReserved,
+               DecodeReservationLost, DecodeEnded, Down, Undeliverable>;
   struct Args {
     RequestId request;
     ActorRef owner;    ///< the request actor

@@ -35,8 +35,8 @@ void GroupHostCore::on(const TimerFired&, Context& context, Effects& out) {
 }
 
 void GroupHostCore::on(const Down& down, Context& context, Effects& out) {
-  out.warn("group_down", to_string(down.ref) + " " + std::string(to_string(down.reason)) + ": " +
-                             down.detail);
+  out.warn("group_down",
+           to_string(down.ref) + " " + std::string(to_string(down.reason)) + ": " + down.detail);
   out.count("troupe_groups_lost_total");
   group_ = {};
   wait(context, out);

@@ -1,8 +1,9 @@
-// Group host: the machines of one prefill engine or decode instance; starts it, and starts it again.
+// Group host: the machines of one prefill engine or decode instance; starts it, and starts it
+// again.
 //
-// A start takes its minutes (seed 000: restarts take minutes, so that resilience comes from headroom
-// and re-routing), the first one too unless the cluster is said to be up already. What the group had
-// is lost with it.
+// A start takes its minutes (seed 000: restarts take minutes, so that resilience comes from
+// headroom and re-routing), the first one too unless the cluster is said to be up already. What the
+// group had is lost with it.
 //
 // Invariant: one child at a time, whose life grows.
 #pragma once

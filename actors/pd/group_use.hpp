@@ -16,10 +16,10 @@ struct GroupUse {
   std::uint32_t members = 0;
   double busy = 0;
   double own = 0;
-  double tokens = 0;   ///< computed or generated
-  double ratio = 0;    ///< sum over steps of slowest over mean
-  double rows = 0;     ///< sum over steps of rows in it (decode)
-  double row_time = 0; ///< sum over steps of rows times seconds
+  double tokens = 0;    ///< computed or generated
+  double ratio = 0;     ///< sum over steps of slowest over mean
+  double rows = 0;      ///< sum over steps of rows in it (decode)
+  double row_time = 0;  ///< sum over steps of rows times seconds
 
   void add(const GroupResult& result, double step_seconds, double step_rows) {
     double sum = 0;

@@ -1,8 +1,8 @@
 // Who is who in a cluster with prefill and decode apart, and what its KV weighs.
 //
 // Sizes (CALIB.md): 896 bytes of block KV a token (4 layers, main and indexer); a window of 20
-// layers x 134 tokens x 528 bytes = 1.35 MiB. A fetch brings the prefix's window along; a push moves
-// the encoder's and the decoder's.
+// layers x 134 tokens x 528 bytes = 1.35 MiB. A fetch brings the prefix's window along; a push
+// moves the encoder's and the decoder's.
 #pragma once
 
 #include <vector>

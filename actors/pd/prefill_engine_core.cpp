@@ -57,8 +57,8 @@ void PrefillEngineCore::launch(Context& context, Effects& out) {
   for (std::uint32_t member = 0; member < args_.members; ++member) {
     for (const auto& chunk : queues_[member].next_step()) {
       const Job& job = *jobs_.find(chunk.request.value);
-      plan->chunks.push_back({member, chunk.request, chunk.start, chunk.tokens, chunk.last,
-                              job.start.sealed.work});
+      plan->chunks.push_back(
+          {member, chunk.request, chunk.start, chunk.tokens, chunk.last, job.start.sealed.work});
       if (chunk.last) out.send(job.flow, make_message<PrefillScheduled>(chunk.request));
     }
   }
@@ -67,7 +67,12 @@ void PrefillEngineCore::launch(Context& context, Effects& out) {
   auto step = std::make_shared<StepPlan>();
   step->step = ++steps_;
   step->group = plan_;
-  out.launch({kPrefillStep, args_.stream, LaunchKind::kForward, 0, std::move(step), {},
+  out.launch({kPrefillStep,
+              args_.stream,
+              LaunchKind::kForward,
+              0,
+              std::move(step),
+              {},
               context.now + kStepMost});
 }
 
@@ -100,8 +105,7 @@ void PrefillEngineCore::learn(const GroupResult& result, Effects& out) {
   }
 }
 
-void PrefillEngineCore::tell_progress(const GroupResult& result, Context& context,
-                                      Effects& out) {
+void PrefillEngineCore::tell_progress(const GroupResult& result, Context& context, Effects& out) {
   PrefillAdvanced advanced;
   TokenBatches batches;
   std::size_t ended = 0;
@@ -118,7 +122,7 @@ void PrefillEngineCore::tell_progress(const GroupResult& result, Context& contex
     out.send(job->flow, make_message<PrefillEnded>(chunk.request, complete));
     drop(chunk.request, out);
   }
-  batches.send(steps_, out);
+  batches.hand_out(steps_, out);
   if (advanced.rows.empty()) return;
   advanced.engine = context.self;
   out.send(args_.balancer, make_message<PrefillAdvanced>(std::move(advanced)));

@@ -30,8 +30,8 @@ namespace troupe {
 
 class PrefillEngineCore {
  public:
-  using Accepts = Protocol<Started, StartPrefill, StopPrefill, Done<StepResult>, Down,
-                           Undeliverable>;
+  using Accepts =
+      Protocol<Started, StartPrefill, StopPrefill, Done<StepResult>, Down, Undeliverable>;
   struct Args {
     StreamRef stream;
     std::uint32_t members = 4;
@@ -72,8 +72,8 @@ class PrefillEngineCore {
   Args args_;
   std::vector<ChunkQueue> queues_;
   FlatMap<Job> jobs_;
-  FlatMap<RequestId> by_flow_;                     ///< by the flow's local id
-  std::shared_ptr<const GroupPlan> plan_;          ///< of the step in flight
+  FlatMap<RequestId> by_flow_;             ///< by the flow's local id
+  std::shared_ptr<const GroupPlan> plan_;  ///< of the step in flight
   CostFit fit_;
   std::uint64_t steps_ = 0;
   GroupUse use_;

@@ -20,8 +20,7 @@ namespace troupe {
 
 class RouteCore {
  public:
-  using Accepts = Protocol<Started, SubmitRow, CancelRow, ParkRow, BatchTaken, Down,
-                           Undeliverable>;
+  using Accepts = Protocol<Started, SubmitRow, CancelRow, ParkRow, BatchTaken, Down, Undeliverable>;
   struct Args {
     ActorRef node;  ///< hears of it as of any rank
     std::string model;

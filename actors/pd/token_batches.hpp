@@ -27,7 +27,7 @@ class TokenBatches {
     batch_of(streams, as).rows.push_back(std::move(row));
   }
 
-  void send(std::uint64_t step, Effects& out) {
+  void hand_out(std::uint64_t step, Effects& out) {
     for (auto& [streams, batch] : batches_) {
       batch.step = step;
       out.send(streams, make_message<TokenBatch>(std::move(batch)));

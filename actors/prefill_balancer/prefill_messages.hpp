@@ -70,7 +70,7 @@ struct PrefillAssigned {
   ActorRef engine;
   ActorRef rank;
   std::uint32_t generation = 0;
-  std::uint32_t hit = 0;  ///< tokens that need not be computed, as far as the balancer knows
+  std::uint32_t hit = 0;     ///< tokens that need not be computed, as far as the balancer knows
   std::uint32_t member = 0;  ///< the rank's place among those that the engine joined with
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);

@@ -10,8 +10,8 @@
 //               argmax A(v) / t(rows, v), on a grid of 0.05
 //
 // Acceptance (CALIB.md): A(v) = 1 + m (1 - exp(-(v / c)^d)) tokens a row and step, for drafts taken
-// in the order of confidence; all five together give 3.30. Choosing lengths by row costs 1.51 % of a
-// step (a kernel that sorts and scatters), whatever v comes out.
+// in the order of confidence; all five together give 3.30. Choosing lengths by row costs 1.51 % of
+// a step (a kernel that sorts and scatters), whatever v comes out.
 //
 // Pure; units: seconds, tokens. The curve is what the scheduler believes; what steps really take is
 // the device's.

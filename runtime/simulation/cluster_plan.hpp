@@ -50,14 +50,15 @@ struct PrefillPlan {
   Duration step_budget = milliseconds(220);
   std::uint32_t chunk_tokens = 32'768;  ///< of a rank's step (seed 004)
   std::string policy = "buckets";
-  bool fit = true;  ///< engines learn the curve of their steps
+  std::uint32_t moves_a_round = 1;  ///< engines that change their length bucket each second
+  bool fit = true;                  ///< engines learn the curve of their steps
 };
 
 struct DecodePlan {
   std::uint32_t instances = 1;
-  std::uint32_t ranks = 64;     ///< EP = DP of one instance
+  std::uint32_t ranks = 64;  ///< EP = DP of one instance
   std::uint32_t rows_most = 96;
-  double kv_gb = 20;            ///< of a GPU's memory, for KV
+  double kv_gb = 20;  ///< of a GPU's memory, for KV
   std::string drafts = "confidence";
   std::string policy = "balanced";
 };

@@ -33,8 +33,8 @@ Status read_hardware(const std::string& file, const YAML::Node& node, ClusterPla
       known += " " + one.name;
     }
     return Error{Code::kInvalid, file + ":" + std::to_string(node.Mark().line + 1) +
-                                     ": hardware: there is no " + name + "; these are known:" +
-                                     known +
+                                     ": hardware: there is no " + name +
+                                     "; these are known:" + known +
                                      "; or give {name, hbm_gb, hbm_tb_s, nic_gb_s, source}"};
   }
   YamlMap map(file, node, "hardware");
@@ -89,6 +89,7 @@ Status read_prefill(const std::string& file, const YAML::Node& node, PrefillPlan
   map.get("step_budget_ms", plan.step_budget);
   map.get("chunk_tokens", plan.chunk_tokens, 128, 1u << 24);
   map.get("policy", plan.policy);
+  map.get("moves_a_round", plan.moves_a_round, 1, kPlanMany);
   map.get("fit", plan.fit);
   if (plan.step_budget <= Duration()) map.fail("step_budget_ms", "more than 0 is expected");
   return map.finish();
@@ -119,8 +120,8 @@ Result<GroupFault> read_group_fault(const std::string& file, const YAML::Node& n
   } else if (victim != "prefill_engine") {
     map.fail("kill", "prefill_engine or decode_instance is expected");
   }
-  const std::uint32_t pool = fault.kind == GroupKind::kDecodeInstance ? plan.decode.instances
-                                                                      : plan.prefill.engines;
+  const std::uint32_t pool =
+      fault.kind == GroupKind::kDecodeInstance ? plan.decode.instances : plan.prefill.engines;
   if (fault.which >= pool) map.fail("which", "the pool has " + std::to_string(pool));
   TROUPE_TRY(map.finish());
   return fault;
@@ -141,10 +142,9 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   TROUPE_TRY(read_constants(file, map.child("constants"), plan));
   TROUPE_TRY(read_prefill(file, map.child("prefill"), plan.prefill));
   TROUPE_TRY(read_decode(file, map.child("decode"), plan.decode));
-  TROUPE_TRY(read_workload(file, map.child("workload"), plan.workload,
-                           [&](YamlMap& load) {
-                             load.get("cached_share", plan.prefix.cached_share, 0, 1);
-                           }));
+  TROUPE_TRY(read_workload(file, map.child("workload"), plan.workload, [&](YamlMap& load) {
+    load.get("cached_share", plan.prefix.cached_share, 0, 1);
+  }));
   const YAML::Node faults = map.child("faults");
   if (faults && !faults.IsSequence()) map.fail("faults", "a list is expected");
   if (faults && faults.IsSequence()) {

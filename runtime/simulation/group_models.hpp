@@ -8,8 +8,8 @@
 //
 // DecodeGroup: rows are kept as sums. All rows of a member advance together, by the mean of
 // accepted tokens a step, so that a row is one number: the member's position at which it ends. What
-// chance does to a row is drawn once, when it enters: the sum of many accepted lengths is normal, so
-// its end moves by z sigma sqrt(steps). A step costs O(members + rows that enter or end).
+// chance does to a row is drawn once, when it enters: the sum of many accepted lengths is normal,
+// so its end moves by z sigma sqrt(steps). A step costs O(members + rows that enter or end).
 //
 // Acceptance is a script, seeded by the request: no core can read it. Output lengths likewise.
 //
@@ -64,8 +64,8 @@ struct DecodeGroupOptions {
   /// drafts are fixed (the plots of seed 004 assume 0.75). 0: the fitted curve.
   double draft_chance = 0;
   double overhead = 0.0151;  ///< of choosing lengths by row: throughput lost (CALIB.md)
-  double extra = 0;          ///< seconds a step: EP8 reads 48 experts a GPU, not 7 (CALIB.md: 3.18 ms)
-  double efficiency = 1;     ///< of the perfectly balanced step; seed 004: about 0.8 in production
+  double extra = 0;       ///< seconds a step: EP8 reads 48 experts a GPU, not 7 (CALIB.md: 3.18 ms)
+  double efficiency = 1;  ///< of the perfectly balanced step; seed 004: about 0.8 in production
 };
 
 class DecodeGroup final : public GroupModel {

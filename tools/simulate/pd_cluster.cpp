@@ -25,7 +25,6 @@ enum RootName : std::uint64_t {
 constexpr std::uint64_t kGroupRoot = 1;
 /// From the groups' start to the first request: they have joined by then.
 constexpr Duration kJoined = milliseconds(1);
-constexpr Duration kStartSpread = seconds(60);
 
 PrefillConstants prefill_constants(const ClusterPlan& plan) {
   PrefillConstants constants;
@@ -174,6 +173,7 @@ void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
   prefills.rule = prefill;
   prefills.curve = prefill_curve();
   prefills.buckets.most = plan_.prefill.step_budget * 2;
+  prefills.buckets.moves_a_round = plan_.prefill.moves_a_round;
   prefills.waiting_most = plan_.requests_max;
   wiring.prefill_balancer =
       world_->spawn_root<PrefillBalancerCore>(kFront, kPrefillBalancerRoot, prefills);
@@ -187,7 +187,7 @@ void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
 GroupHostCore::Args PdCluster::host_args() const {
   GroupHostCore::Args args;
   args.start_up = from_seconds(plan_.constant("start_up_s"));
-  args.start_spread = kStartSpread;
+  args.start_spread = args.start_up / 4;
   args.up_already = plan_.up_already;
   return args;
 }
@@ -235,7 +235,8 @@ void PdCluster::start_front(const TrafficPlan& traffic) {
                         : std::make_shared<const PdPrompts>(plan_.prefix.cached_share);
   clients.start_after = kJoined;
   if (!plan_.up_already) {
-    clients.start_after = host_args().start_up + kStartSpread + seconds(1);
+    const GroupHostCore::Args host = host_args();
+    clients.start_after = host.start_up + host.start_spread + seconds(1);
   }
   traffic_ = world_->spawn_root<TrafficCore>(kFront, kTrafficRoot, std::move(clients));
   NodeCore::Args node;

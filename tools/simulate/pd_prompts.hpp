@@ -1,4 +1,5 @@
-// The prompts of a cluster plan's load: a length, how much of it is cached, and the answer's length.
+// The prompts of a cluster plan's load: a length, how much of it is cached, and the answer's
+// length.
 //
 // The answer's length is drawn with the request and sealed: only the simulated device reads it.
 #pragma once

@@ -79,16 +79,16 @@ ReportLines pd_lines(PdCluster& cluster) {
                    decode.busy > 0 ? decode.row_time / decode.busy : 0, 1});
   add_links(lines, cluster, span);
   lines.push_back({"Groups killed", "groups_killed", std::uint64_t{cluster.groups_lost()}});
-  lines.push_back({"Requests routed anew", "requests_rerouted",
-                   static_cast<std::uint64_t>(
-                       cluster.notes().counted("troupe_requests_rerouted_total"))});
+  lines.push_back(
+      {"Requests routed anew", "requests_rerouted",
+       static_cast<std::uint64_t>(cluster.notes().counted("troupe_requests_rerouted_total"))});
   lines.push_back({"Constants", "constants", plan.describe()});
   const std::string beyond = cluster.cost().extrapolation();
   if (!beyond.empty()) lines.push_back({"EXTRAPOLATION", "extrapolation", beyond});
   if (!plan.hardware.fitted) {
-    lines.push_back({"EXTRAPOLATION", "hardware_extrapolation",
-                     "the constants of steps were fitted on another GPU than " +
-                         plan.hardware.name});
+    lines.push_back(
+        {"EXTRAPOLATION", "hardware_extrapolation",
+         "the constants of steps were fitted on another GPU than " + plan.hardware.name});
   }
   return lines;
 }

@@ -1,4 +1,5 @@
-// What the report of a cluster's run says beside the traffic's table: pools, links, hits, constants.
+// What the report of a cluster's run says beside the traffic's table: pools, links, hits,
+// constants.
 #pragma once
 
 #include "actors/traffic/report_text.hpp"

@@ -173,8 +173,8 @@ Result<std::optional<ClusterPlan>> SimulateOptions::load_plan() const {
     const std::string name = options_[i].name();
     const bool load = i < load_flags_end_ && name != "--scenario" && name != "--timing";
     if (load || !options_[i].given()) continue;
-    return Error{Code::kInvalid, name + ": not with the plan of a cluster; set it in " +
-                                     config_file_};
+    return Error{Code::kInvalid,
+                 name + ": not with the plan of a cluster; set it in " + config_file_};
   }
   TROUPE_TRY_ASSIGN(ClusterPlan plan, parse_cluster_plan(text.str(), config_file_));
   Scenario scenario;

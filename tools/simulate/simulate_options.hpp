@@ -3,7 +3,8 @@
 // --scenario FILE is the start (else an empty scenario); flags that are given change it. --config
 // FILE takes the engine's and the gateway's limits and the simulated GPU's constants from a node's
 // configuration; if FILE is the plan of a cluster with prefill and decode apart (cluster_plan.hpp),
-// that cluster is simulated, and only flags of the load change it. --timing says where step times come from: formula:v41, or a table's file.
+// that cluster is simulated, and only flags of the load change it. --timing says where step times
+// come from: formula:v41, or a table's file.
 #pragma once
 
 #include <deque>
