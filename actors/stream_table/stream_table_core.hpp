@@ -25,6 +25,7 @@
 #include "actors/stream_table/answer.hpp"
 #include "actors/stream_table/stream_messages.hpp"
 #include "runtime/actor/actor.hpp"
+#include "runtime/base/linked_map.hpp"
 
 namespace troupe {
 
@@ -96,9 +97,9 @@ class StreamTableCore {
   void watch_buffer(Row& row, Context& context, Effects& out);
 
   Args args_;
-  std::map<RequestId, Row> rows_;
+  LinkedMap<RequestId, Row> rows_;
   std::map<RequestId, RequestId> more_;  ///< rows of further choices → the request's
-  std::map<std::pair<ActorRef, std::uint64_t>, RequestId> by_exchange_;
+  FlatMap<RequestId> by_exchange_;  ///< by key_of()
   bool draining_ = false;
 };
 

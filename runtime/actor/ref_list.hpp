@@ -24,7 +24,7 @@ class RefList {
     if (place_of(ref) != kNowhere) return false;
     items_.push_back(ref);
     if (index_ != nullptr) {
-      index_->insert(key_of(ref), static_cast<std::uint32_t>(items_.size() - 1));
+      index_->insert(hash_of(ref), static_cast<std::uint32_t>(items_.size() - 1));
     } else if (items_.size() > kSearched) {
       build_index();
     }
@@ -39,7 +39,7 @@ class RefList {
       items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(at));
       return true;
     }
-    index_->erase(key_of(ref));
+    index_->erase(hash_of(ref));
     items_[at] = ActorRef{};
     if (++gaps_ * 2 > items_.size()) close_gaps();
     return true;
@@ -65,13 +65,9 @@ class RefList {
   static constexpr std::size_t kSearched = 16;
   static constexpr std::size_t kNowhere = ~std::size_t{0};
 
-  static std::uint64_t key_of(const ActorRef& ref) {
-    const std::uint64_t key = mix64(ref.local, mix64(ref.node.value, ref.life));
-    return key == 0 ? 1 : key;
-  }
   std::size_t place_of(const ActorRef& ref) const {
     if (index_ != nullptr) {
-      const std::uint32_t* at = index_->find(key_of(ref));
+      const std::uint32_t* at = index_->find(hash_of(ref));
       return at == nullptr ? kNowhere : *at;
     }
     const auto at = std::find(items_.begin(), items_.end(), ref);
@@ -79,7 +75,7 @@ class RefList {
   }
   void build_index() {
     index_ = std::make_unique<FlatMap<std::uint32_t>>();
-    for (std::uint32_t i = 0; i < items_.size(); ++i) index_->insert(key_of(items_[i]), i);
+    for (std::uint32_t i = 0; i < items_.size(); ++i) index_->insert(hash_of(items_[i]), i);
   }
   void close_gaps() {
     std::erase(items_, ActorRef{});
