@@ -79,9 +79,8 @@ void DecodeBalancerCore::on(const ReserveDecode& reserve, Context& context, Effe
   const auto submitted =
       placer_.submit(reserve.request, tokens, context.now, context.now + reserve.time_left);
   if (!submitted.ok()) return refuse(reserve, submitted.error(), out);
-  owners_.add(reserve.request, reserve.owner);
+  if (owners_.add(reserve.request, reserve.owner)) out.watch(reserve.owner);
   traffic_.insert(reserve.request.value, reserve.traffic);
-  out.watch(reserve.owner);
   if (placer_.waiting() >= args_.round_at_once) {
     run_round(context, out);
   } else {
@@ -145,11 +144,12 @@ void DecodeBalancerCore::on(const Down& down, Context& context, Effects& out) {
     const ActorRef instance = rank->second.first;
     return end_instance(instance, "a rank of it is down", context, out);
   }
-  const RequestId* owned = owners_.request_of(down.ref);
-  if (owned == nullptr) return;
-  const RequestId request = *owned;
-  placer_.release(request);
-  forget(request, out);
+  const std::vector<RequestId> owned = owners_.requests_of(down.ref);
+  if (owned.empty()) return;
+  for (const RequestId request : owned) {
+    placer_.release(request);
+    forget(request, out);
+  }
   want_round(context, out);
   stop_if_drained(out);
 }
@@ -168,8 +168,8 @@ void DecodeBalancerCore::stop_if_drained(Effects& out) {
 }
 
 void DecodeBalancerCore::forget(RequestId request, Effects& out) {
-  out.unwatch(*owners_.owner_of(request));
-  owners_.remove(request);
+  const ActorRef owner = *owners_.owner_of(request);
+  if (owners_.remove(request)) out.unwatch(owner);
   traffic_.erase(request.value);
 }
 

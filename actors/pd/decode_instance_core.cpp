@@ -1,5 +1,7 @@
 #include "actors/pd/decode_instance_core.hpp"
 
+#include <algorithm>
+
 #include "actors/pd/token_batches.hpp"
 
 namespace troupe {
@@ -32,11 +34,12 @@ void DecodeInstanceCore::on(const Started&, Context& context, Effects& out) {
 void DecodeInstanceCore::on(const StartDecode& start, Context& context, Effects& out) {
   TROUPE_ASSERT(start.member < args_.members && rows_[start.member] < args_.rows_most,
                 "the balancer counts rows");
-  TROUPE_ASSERT(jobs_.find(start.request.value) == nullptr, "a request is here once");
-  jobs_.insert(start.request.value,
-               Job{context.from, start.streams, start.as, start.member, start.generated});
-  by_flow_.insert(context.from.local, start.request);
-  out.watch(context.from);
+  TROUPE_ASSERT(!jobs_.contains(start.request), "a request is here once");
+  jobs_.emplace(start.request, Job{context.from, start.streams, start.member, start.generated});
+  if (std::find(routes_.begin(), routes_.end(), context.from) == routes_.end()) {
+    routes_.push_back(context.from);
+    out.watch(context.from);
+  }
   ++rows_[start.member];
   next_->enters.push_back(
       {start.member, start.request, start.context, start.generated, start.sealed.work});
@@ -44,29 +47,30 @@ void DecodeInstanceCore::on(const StartDecode& start, Context& context, Effects&
   launch(context, out);
 }
 
-void DecodeInstanceCore::on(const StopDecode& stop, Context&, Effects& out) {
-  if (jobs_.find(stop.request.value) != nullptr) leave(stop.request, out);
+void DecodeInstanceCore::on(const StopDecode& stop, Context&, Effects&) {
+  if (jobs_.contains(stop.request)) leave(stop.request);
 }
 
-void DecodeInstanceCore::on(const Down& down, Context&, Effects& out) {
-  const RequestId* request = by_flow_.find(down.ref.local);
-  if (request != nullptr) leave(RequestId(*request), out);
+void DecodeInstanceCore::on(const Down& down, Context&, Effects&) {
+  std::erase(routes_, down.ref);
+  std::vector<RequestId> gone;
+  for (const auto& [request, job] : jobs_) {
+    if (job.route == down.ref) gone.push_back(request);
+  }
+  for (const RequestId request : gone) leave(request);
 }
 
-void DecodeInstanceCore::leave(RequestId request, Effects& out) {
+void DecodeInstanceCore::leave(RequestId request) {
   // It may not have entered yet: then it never does.
   const auto entered = std::erase_if(
       next_->enters, [&](const GroupEntry& entry) { return entry.request == request; });
   if (entered == 0) next_->leaves.push_back(request);
-  drop(request, out);
+  drop(request);
 }
 
-void DecodeInstanceCore::drop(RequestId request, Effects& out) {
-  const Job& job = *jobs_.find(request.value);
-  --rows_[job.member];
-  out.unwatch(job.flow);
-  by_flow_.erase(job.flow.local);
-  jobs_.erase(request.value);
+void DecodeInstanceCore::drop(RequestId request) {
+  --rows_[jobs_.at(request).member];
+  jobs_.erase(request);
 }
 
 void DecodeInstanceCore::launch(Context& context, Effects& out) {
@@ -94,12 +98,13 @@ void DecodeInstanceCore::on(const Done<StepResult>& done, Context& context, Effe
   use_.add(result, done.output.device_time.seconds(), static_cast<double>(stepping_));
   TokenBatches batches;
   for (const GroupEnd& end : result.ended) {
-    const Job* job = jobs_.find(end.request.value);
+    const auto at = jobs_.find(end.request);
     // It left while the step ran. The device has forgotten it: the notice finds nothing.
-    if (job == nullptr) continue;
-    batches.add(job->streams, job->as, end.request, job->generated, end.tokens, true);
-    out.send(job->flow, make_message<DecodeEnded>(end.request, job->generated + end.tokens));
-    drop(end.request, out);
+    if (at == jobs_.end()) continue;
+    const Job& job = at->second;
+    batches.add(job.streams, job.route, end.request, job.generated, end.tokens, true);
+    out.send(job.route, make_message<DecodeEnded>(end.request, job.generated + end.tokens));
+    drop(end.request);
   }
   batches.hand_out(steps_, out);
   launch(context, out);

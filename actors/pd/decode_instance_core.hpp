@@ -15,7 +15,7 @@
 // Invariants
 // 1. At most one step is in flight; the next starts as soon as it ends, while there are rows.
 // 2. A member has at most `rows_most` rows: the balancer counts, this core asserts.
-// 3. The end of a flow takes its row out at the next step.
+// 3. The end of a route takes its rows out at the next step.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@
 #include "actors/pd/group_use.hpp"
 #include "actors/pd/pd_messages.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/flat_map.hpp"
+#include "runtime/base/linked_map.hpp"
 #include "runtime/cost/draft_budget.hpp"
 
 namespace troupe {
@@ -52,7 +52,7 @@ class DecodeInstanceCore {
   void on(const StopDecode& stop, Context& context, Effects& out);
   void on(const Done<StepResult>& done, Context& context, Effects& out);
   void on(const Down& down, Context& context, Effects& out);
-  void on(const Undeliverable&, Context&, Effects&) {}  // a flow that has ended is watched
+  void on(const Undeliverable&, Context&, Effects&) {}  // routes are watched
 
   const char* phase() const { return running_ ? "decoding" : "idle"; }
   std::string describe() const;
@@ -61,21 +61,20 @@ class DecodeInstanceCore {
 
  private:
   struct Job {
-    ActorRef flow;
+    ActorRef route;
     ActorRef streams;
-    ActorRef as;
     std::uint32_t member = 0;
     std::uint32_t generated = 0;
   };
-  void drop(RequestId request, Effects& out);
-  void leave(RequestId request, Effects& out);
+  void drop(RequestId request);
+  void leave(RequestId request);
   void launch(Context& context, Effects& out);
 
   Args args_;
   DraftBudget budget_;
   std::vector<std::uint32_t> rows_;  ///< of each member
-  FlatMap<Job> jobs_;
-  FlatMap<RequestId> by_flow_;       ///< by the flow's local id
+  LinkedMap<RequestId, Job> jobs_;
+  std::vector<ActorRef> routes_;     ///< that are watched
   std::shared_ptr<GroupPlan> next_;  ///< what changes with the next step
   bool running_ = false;
   std::uint64_t steps_ = 0;

@@ -4,15 +4,11 @@
 
 namespace troupe {
 
-template const MessageType& message_type<CheckPrefix>();
-template const MessageType& message_type<PrefixChecked>();
-template const MessageType& message_type<PrefixComputed>();
 template const MessageType& message_type<MoveBytes>();
 template const MessageType& message_type<StopMove>();
 template const MessageType& message_type<BytesMoved>();
 template const MessageType& message_type<StartPrefill>();
 template const MessageType& message_type<StopPrefill>();
-template const MessageType& message_type<PrefillScheduled>();
 template const MessageType& message_type<PrefillEnded>();
 template const MessageType& message_type<StartDecode>();
 template const MessageType& message_type<StopDecode>();

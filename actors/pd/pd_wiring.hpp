@@ -17,7 +17,6 @@ struct KvSizes {
 };
 
 struct PdWiring {
-  ActorRef entrypoint;
   ActorRef prefill_balancer;
   ActorRef decode_balancer;
   ActorRef fabric;

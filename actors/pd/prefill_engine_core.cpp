@@ -1,5 +1,8 @@
 #include "actors/pd/prefill_engine_core.hpp"
 
+#include <algorithm>
+
+#include "actors/decode_balancer/decode_messages.hpp"
 #include "actors/pd/token_batches.hpp"
 
 namespace troupe {
@@ -26,29 +29,42 @@ void PrefillEngineCore::on(const Started&, Context& context, Effects& out) {
 
 void PrefillEngineCore::on(const StartPrefill& start, Context& context, Effects& out) {
   TROUPE_ASSERT(start.member < args_.members && start.hit < start.length, "the balancer counts");
-  TROUPE_ASSERT(jobs_.find(start.request.value) == nullptr, "a request is here once");
-  jobs_.insert(start.request.value, Job{context.from, start});
-  by_flow_.insert(context.from.local, start.request);
-  out.watch(context.from);
+  TROUPE_ASSERT(!jobs_.contains(start.request), "a request is here once");
+  jobs_.emplace(start.request, Job{context.from, start, context.now + start.time_left});
+  if (std::find(routes_.begin(), routes_.end(), context.from) == routes_.end()) {
+    routes_.push_back(context.from);
+    out.watch(context.from);
+  }
   queues_[start.member].push(start.request, start.hit, start.length);
   launch(context, out);
 }
 
-void PrefillEngineCore::on(const StopPrefill& stop, Context&, Effects& out) {
-  if (jobs_.find(stop.request.value) != nullptr) drop(stop.request, out);
+void PrefillEngineCore::on(const StopPrefill& stop, Context&, Effects&) {
+  if (jobs_.contains(stop.request)) drop(stop.request);
 }
 
-void PrefillEngineCore::on(const Down& down, Context&, Effects& out) {
-  const RequestId* request = by_flow_.find(down.ref.local);
-  if (request != nullptr) drop(*request, out);
+void PrefillEngineCore::on(const Down& down, Context&, Effects&) {
+  std::erase(routes_, down.ref);
+  std::vector<RequestId> gone;
+  for (const auto& [request, job] : jobs_) {
+    if (job.route == down.ref) gone.push_back(request);
+  }
+  for (const RequestId request : gone) drop(request);
 }
 
-void PrefillEngineCore::drop(RequestId request, Effects& out) {
-  const Job& job = *jobs_.find(request.value);
-  queues_[job.start.member].withdraw(request);
-  out.unwatch(job.flow);
-  by_flow_.erase(job.flow.local);
-  jobs_.erase(request.value);
+void PrefillEngineCore::drop(RequestId request) {
+  queues_[jobs_.at(request).start.member].withdraw(request);
+  jobs_.erase(request);
+}
+
+void PrefillEngineCore::reserve_decode(const Job& job, Time now, Effects& out) {
+  ReserveDecode reserve;
+  reserve.request = job.start.request;
+  reserve.owner = job.route;
+  reserve.context = job.start.length;
+  reserve.output_most = job.start.output_most;
+  reserve.time_left = job.until - now;
+  out.send(args_.decode_balancer, make_message<ReserveDecode>(std::move(reserve)));
 }
 
 void PrefillEngineCore::launch(Context& context, Effects& out) {
@@ -56,10 +72,10 @@ void PrefillEngineCore::launch(Context& context, Effects& out) {
   auto plan = std::make_shared<GroupPlan>();
   for (std::uint32_t member = 0; member < args_.members; ++member) {
     for (const auto& chunk : queues_[member].next_step()) {
-      const Job& job = *jobs_.find(chunk.request.value);
+      const Job& job = jobs_.at(chunk.request);
       plan->chunks.push_back(
           {member, chunk.request, chunk.start, chunk.tokens, chunk.last, job.start.sealed.work});
-      if (chunk.last) out.send(job.flow, make_message<PrefillScheduled>(chunk.request));
+      if (chunk.last) reserve_decode(job, context.now, out);
     }
   }
   if (plan->chunks.empty()) return;
@@ -110,17 +126,18 @@ void PrefillEngineCore::tell_progress(const GroupResult& result, Context& contex
   TokenBatches batches;
   std::size_t ended = 0;
   for (const GroupChunk& chunk : plan_->chunks) {
-    const Job* job = jobs_.find(chunk.request.value);
+    const auto job = jobs_.find(chunk.request);
     // The device tells ends in the order of chunks.
     const bool complete =
         ended < result.ended.size() && result.ended[ended].request == chunk.request;
     if (complete) ++ended;
-    if (job == nullptr) continue;
-    advanced.rows.push_back({chunk.request, job->start.generation, chunk.start + chunk.tokens});
+    if (job == jobs_.end()) continue;
+    const StartPrefill& start = job->second.start;
+    advanced.rows.push_back({chunk.request, start.generation, chunk.start + chunk.tokens});
     if (!chunk.last) continue;
-    batches.add(job->start.streams, job->start.as, chunk.request, 0, 1, complete);
-    out.send(job->flow, make_message<PrefillEnded>(chunk.request, complete));
-    drop(chunk.request, out);
+    batches.add(start.streams, job->second.route, chunk.request, 0, 1, complete);
+    out.send(job->second.route, make_message<PrefillEnded>(chunk.request, complete));
+    drop(chunk.request);
   }
   batches.hand_out(steps_, out);
   if (advanced.rows.empty()) return;

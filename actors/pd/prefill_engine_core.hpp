@@ -6,12 +6,13 @@
 // machine: the fetch overlaps what stands before it.
 //
 // Protocol: pd_messages.hpp; to the balancer prefill_messages.hpp: it joins at its start, tells
-// each step's progress, and what its fit of the step's curve has learned (runtime/cost).
+// each step's progress, and what its fit of the step's curve has learned (runtime/cost). When the
+// last chunk of a prompt is in a step, it asks the decode balancer for a place in the route's name.
 //
 // Invariants
 // 1. At most one step is in flight; the next one starts as soon as it ends.
 // 2. What is computed for a request that has ended meanwhile is dropped.
-// 3. The end of a flow takes its request out of the FIFO.
+// 3. The end of a route takes its requests out of the FIFOs.
 #pragma once
 
 #include <memory>
@@ -23,7 +24,7 @@
 #include "actors/prefill_balancer/chunk_queue.hpp"
 #include "actors/prefill_balancer/prefill_messages.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/flat_map.hpp"
+#include "runtime/base/linked_map.hpp"
 #include "runtime/cost/cost_fit.hpp"
 
 namespace troupe {
@@ -40,6 +41,7 @@ class PrefillEngineCore {
     ChunkLimits limits;
     bool fit = true;
     ActorRef balancer;
+    ActorRef decode_balancer;
   };
   static constexpr const char* kKind = "prefill_engine";
   /// A step that takes longer is hung.
@@ -52,7 +54,7 @@ class PrefillEngineCore {
   void on(const StopPrefill& stop, Context& context, Effects& out);
   void on(const Done<StepResult>& done, Context& context, Effects& out);
   void on(const Down& down, Context& context, Effects& out);
-  void on(const Undeliverable&, Context&, Effects&) {}  // a flow that has ended is watched
+  void on(const Undeliverable&, Context&, Effects&) {}  // routes are watched
 
   const char* phase() const { return plan_ == nullptr ? "idle" : "computing"; }
   std::string describe() const;
@@ -61,18 +63,20 @@ class PrefillEngineCore {
 
  private:
   struct Job {
-    ActorRef flow;
+    ActorRef route;
     StartPrefill start;
+    Time until;  ///< the request's deadline
   };
-  void drop(RequestId request, Effects& out);
+  void drop(RequestId request);
+  void reserve_decode(const Job& job, Time now, Effects& out);
   void launch(Context& context, Effects& out);
   void learn(const GroupResult& result, Effects& out);
   void tell_progress(const GroupResult& result, Context& context, Effects& out);
 
   Args args_;
   std::vector<ChunkQueue> queues_;
-  FlatMap<Job> jobs_;
-  FlatMap<RequestId> by_flow_;             ///< by the flow's local id
+  LinkedMap<RequestId, Job> jobs_;
+  std::vector<ActorRef> routes_;           ///< that are watched
   std::shared_ptr<const GroupPlan> plan_;  ///< of the step in flight
   CostFit fit_;
   std::uint64_t steps_ = 0;

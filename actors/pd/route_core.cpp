@@ -1,6 +1,12 @@
+// How flows begin and end.
 #include "actors/pd/route_core.hpp"
 
 namespace troupe {
+
+RouteCore::Flow* RouteCore::find(RequestId request) {
+  const auto at = flows_.find(request);
+  return at == flows_.end() ? nullptr : &at->second;
+}
 
 void RouteCore::on(const Started&, Context& context, Effects& out) {
   RankJoined joined;
@@ -9,6 +15,10 @@ void RouteCore::on(const Started&, Context& context, Effects& out) {
   joined.capacity = args_.rows_most;
   joined.context_max = args_.context_max;
   out.send(args_.node, make_message<RankJoined>(std::move(joined)));
+  for (const ActorRef& service :
+       {args_.wiring->prefill_balancer, args_.wiring->decode_balancer, args_.wiring->fabric}) {
+    out.watch(service);
+  }
 }
 
 void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
@@ -18,49 +28,90 @@ void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   if (flows_.size() >= args_.rows_most) {
     return reject(Code::kUnavailable, "the cluster has all the requests that it takes; try again");
   }
-  const std::uint32_t longest = args_.context_max;
-  if (submit.prompt_length == 0 || submit.prompt_length >= longest) {
+  if (submit.prompt_length == 0 || submit.prompt_length >= args_.context_max) {
     return reject(Code::kTooLarge, "a prompt of " + std::to_string(submit.prompt_length) +
-                                       " tokens does not fit into " + std::to_string(longest));
+                                       " tokens does not fit into " +
+                                       std::to_string(args_.context_max));
   }
-  FlowCore::Args flow;
+  if (flows_.contains(submit.request) || by_owner_.find(hash_of(submit.owner)) != nullptr) {
+    return reject(Code::kUnsupported, "this cluster gives one answer a request");
+  }
+  Flow flow;
   flow.request = submit.request;
   flow.owner = submit.owner;
   flow.streams = submit.streams;
-  flow.route = context.self;
+  flow.sealed = submit.sealed;
+  flow.deadline = context.now + submit.time_left;
   flow.length = submit.prompt_length;
   flow.output_most = submit.max_tokens;
-  flow.sealed = submit.sealed;
-  flow.time_left = submit.time_left;
-  flow.wiring = args_.wiring;
-  const ActorRef ref = context.spawn<FlowCore>(out, std::move(flow));
-  flows_.insert(submit.request.value, Flow{ref, submit.streams});
-  by_flow_.insert(ref.local, submit.request);
+  flow.hit =
+      prefixes_.hit(submit.sealed.work.get(), submit.prompt_length, context.now, context.rng);
+  by_owner_.insert(hash_of(submit.owner), submit.request);
+  out.watch(submit.owner);
+  this->submit(flows_.emplace(submit.request, std::move(flow)), context, out);
 }
 
 void RouteCore::on(const CancelRow& cancel, Context&, Effects& out) {
-  const Flow* flow = flows_.find(cancel.request.value);
-  if (flow != nullptr) out.send(flow->ref, make_message<CancelRow>(cancel.request));
+  if (Flow* flow = find(cancel.request)) abandon(*flow, out);
 }
 
 void RouteCore::on(const Down& down, Context& context, Effects& out) {
-  const RequestId* known = by_flow_.find(down.ref.local);
-  if (known == nullptr) return;
-  const RequestId request = *known;
-  if (down.reason != EndReason::kStopped) {
-    // The stream table ignores it if the row has ended, and fails the row whatever it has so far.
-    TokenBatch batch;
-    batch.rank = context.self;
-    RowTokens row;
-    row.request = request;
-    row.finish = Finish::kFailed;
-    row.code = Code::kInternal;
-    row.error = "the request's flow ended: " + down.detail;
-    batch.rows.push_back(std::move(row));
-    out.send(flows_.find(request.value)->streams, make_message<TokenBatch>(std::move(batch)));
+  if (const RequestId* request = by_owner_.find(hash_of(down.ref))) {
+    return abandon(*find(*request), out);
   }
-  flows_.erase(request.value);
-  by_flow_.erase(down.ref.local);
+  const PdWiring& wiring = *args_.wiring;
+  if (down.ref == wiring.prefill_balancer || down.ref == wiring.decode_balancer ||
+      down.ref == wiring.fabric) {
+    return out.fail("a part of the cluster without which nothing goes is gone");
+  }
+  // An engine that still had KV to push.
+  std::vector<RequestId> there;
+  for (const auto& [id, flow] : flows_) {
+    const bool holds_kv = flow.state == State::kPlacing || flow.state == State::kPushing;
+    if (holds_kv && flow.engine.group == down.ref) there.push_back(id);
+  }
+  for (const RequestId id : there) {
+    begin_anew(*find(id), "its prefill engine is gone", context, out);
+  }
+}
+
+void RouteCore::on(const Undeliverable&, Context&, Effects&) {
+  // A group that is gone: its balancer says where to go instead. Requests are watched.
+}
+
+void RouteCore::abandon(Flow& flow, Effects& out) {
+  const PdWiring& wiring = *args_.wiring;
+  stop_move(flow, out);
+  // The engine may have asked for a place in the flow's name, so that both balancers are told.
+  out.send(wiring.prefill_balancer, make_message<ReleasePrefill>(flow.request));
+  out.send(wiring.decode_balancer, make_message<ReleaseDecode>(flow.request));
+  if (flow.state == State::kPrefilling) {
+    out.send(flow.engine.group, make_message<StopPrefill>(flow.request));
+  }
+  if (flow.state == State::kDecoding) {
+    out.send(flow.place.group, make_message<StopDecode>(flow.request));
+  }
+  forget(flow, out);
+}
+
+void RouteCore::forget(Flow& flow, Effects& out) {
+  out.unwatch(flow.owner);
+  by_owner_.erase(hash_of(flow.owner));
+  flows_.erase(RequestId(flow.request));
+}
+
+void RouteCore::fail(Flow& flow, Code code, std::string message, Context& context, Effects& out) {
+  RowTokens row;
+  row.request = flow.request;
+  row.first = flow.first_token ? 1 : 0;
+  row.finish = Finish::kFailed;
+  row.code = code;
+  row.error = std::move(message);
+  TokenBatch batch;
+  batch.rank = context.self;
+  batch.rows.push_back(std::move(row));
+  out.send(flow.streams, make_message<TokenBatch>(std::move(batch)));
+  abandon(flow, out);
 }
 
 }  // namespace troupe

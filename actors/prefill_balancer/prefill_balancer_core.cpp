@@ -105,8 +105,7 @@ void PrefillBalancerCore::on(const SubmitPrefill& submit, Context& context, Effe
   job.hit = submit.hit;
   job.affinity = submit.affinity;
   job.chain = submit.chain;
-  owners_.add(submit.request, submit.owner);
-  out.watch(submit.owner);
+  if (owners_.add(submit.request, submit.owner)) out.watch(submit.owner);
   until_.insert(submit.request.value, context.now + submit.time_left);
   wait(submit.request, context.now + submit.time_left);
   Handouts handouts;
@@ -161,8 +160,8 @@ void PrefillBalancerCore::end_job(RequestId request, Context&, Effects& out) {
 }
 
 void PrefillBalancerCore::forget(RequestId request, Effects& out) {
-  out.unwatch(*owners_.owner_of(request));
-  owners_.remove(request);
+  const ActorRef owner = *owners_.owner_of(request);
+  if (owners_.remove(request)) out.unwatch(owner);
   until_.erase(request.value);
   if (draining_ && owners_.size() == 0) out.stop("drained");
 }
@@ -238,8 +237,7 @@ void PrefillBalancerCore::on(const Down& down, Context& context, Effects& out) {
     const ActorRef engine = rank->second;
     return end_engine(engine, "a rank of it is down", context, out);
   }
-  const RequestId* request = owners_.request_of(down.ref);
-  if (request != nullptr) end_job(RequestId(*request), context, out);
+  for (const RequestId request : owners_.requests_of(down.ref)) end_job(request, context, out);
 }
 
 void PrefillBalancerCore::on(const Undeliverable&, Context&, Effects&) {

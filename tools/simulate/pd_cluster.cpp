@@ -17,7 +17,6 @@ constexpr double kBlockTokensOfKv = 128;
 enum RootName : std::uint64_t {
   kTrafficRoot = 2,
   kRouteRoot,
-  kEntrypointRoot,
   kPrefillBalancerRoot,
   kDecodeBalancerRoot,
   kFabricRoot,
@@ -165,10 +164,6 @@ void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
   fabric.speeds = speeds();
   fabric.ports = plan_.gpus();
   wiring.fabric = world_->spawn_root<FabricCore>(kFront, kFabricRoot, fabric);
-  EntrypointCore::Args entrypoint;
-  entrypoint.window_miss = plan_.constant("window_miss");
-  entrypoint.window_life = from_seconds(plan_.constant("window_life_s"));
-  wiring.entrypoint = world_->spawn_root<EntrypointCore>(kFront, kEntrypointRoot, entrypoint);
   PrefillBalancerCore::Args prefills;
   prefills.rule = prefill;
   prefills.curve = prefill_curve();
@@ -208,6 +203,7 @@ void PdCluster::start_groups(DraftRule drafts) {
       args.limits.tokens = plan_.prefill.chunk_tokens;
       args.fit = plan_.prefill.fit;
       args.balancer = wiring_->prefill_balancer;
+      args.decode_balancer = wiring_->decode_balancer;
       host.group = args;
       engines_.push_back(world_->spawn_root<GroupHostCore>(node, kGroupRoot, host));
       port += plan_.prefill.ranks;
@@ -252,6 +248,8 @@ void PdCluster::start_front(const TrafficPlan& traffic) {
   route.model = SimulatedRecipe::kModel;
   route.context_max = plan_.context_max;
   route.rows_most = plan_.requests_max;
+  route.prefixes.window_miss = plan_.constant("window_miss");
+  route.prefixes.window_life = from_seconds(plan_.constant("window_life_s"));
   route.wiring = wiring_;
   route_ = world_->spawn_root<RouteCore>(kFront, kRouteRoot, std::move(route));
 }

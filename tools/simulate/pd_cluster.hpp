@@ -1,6 +1,6 @@
 // A simulated cluster with prefill and decode apart, put together from a plan (cluster_plan.hpp).
 //
-// The first node has gateway, stream table, route, entrypoint, both balancers, the fabric and the
+// The first node has gateway, stream table, route, both balancers, the fabric and the
 // clients; each prefill engine and each decode instance is a node of its own, on a simulated group
 // of GPUs. The cores are those of production, except the groups and the fabric, which stand where
 // engines and transport will.
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "actors/decode_balancer/decode_balancer_core.hpp"
-#include "actors/pd/entrypoint_core.hpp"
 #include "actors/pd/fabric_core.hpp"
 #include "actors/pd/group_host_core.hpp"
 #include "actors/pd/route_core.hpp"
@@ -46,7 +45,6 @@ class PdCluster {
   const SimulationNotes& notes() const { return notes_; }
   const CostModel& cost() const { return *cost_; }
   const RouteCore& route() { return world_->core<RouteCore>(route_); }
-  const EntrypointCore& entrypoint() { return world_->core<EntrypointCore>(wiring_->entrypoint); }
   const FabricCore& fabric() { return world_->core<FabricCore>(wiring_->fabric); }
   const PrefillBalancerCore& prefill_balancer() {
     return world_->core<PrefillBalancerCore>(wiring_->prefill_balancer);

@@ -68,8 +68,8 @@ ReportLines pd_lines(PdCluster& cluster) {
   lines.push_back({"Policies", "policies",
                    "prefill " + plan.prefill.policy + ", decode " + plan.decode.policy +
                        ", drafts " + plan.decode.drafts});
-  const auto asked = static_cast<double>(cluster.entrypoint().tokens_asked());
-  const auto hit = static_cast<double>(cluster.entrypoint().tokens_hit());
+  const auto asked = static_cast<double>(cluster.route().prefixes().tokens_asked());
+  const auto hit = static_cast<double>(cluster.route().prefixes().tokens_hit());
   lines.push_back({"Prompt tokens hit", "hit_share", asked > 0 ? hit / asked : 0, 4});
   add_pool(lines, "Prefill", "prefill", cluster.prefill_use(), span);
   add_pool(lines, "Decode", "decode", cluster.decode_use(), span);

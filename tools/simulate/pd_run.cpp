@@ -120,9 +120,9 @@ void PdCluster::check_end() {
     ++groups;
     expect("rows at an instance", instance->rows(), 0);
   }
-  // Roots: node, traffic, route, entrypoint, fabric, two balancers; gateway and streams; groups.
+  // Roots: node, traffic, route, fabric, two balancers; gateway and streams; groups.
   expect("actors left", world_->actor_count(),
-         7 + 2 + engines_.size() + instances_.size() + groups);
+         6 + 2 + engines_.size() + instances_.size() + groups);
 }
 
 }  // namespace troupe

@@ -60,7 +60,7 @@ TEST(PdCluster, EveryRequestIsAnswered) {
   EXPECT_GE(report.osl.percentile(0), 1);
   EXPECT_LE(report.osl.percentile(100), 399 * 1.01);
   // 0.9 less the rounding to blocks and the windows that are gone.
-  const auto& entrypoint = cluster->entrypoint();
+  const PrefixIndex& entrypoint = cluster->route().prefixes();
   EXPECT_NEAR(
       static_cast<double>(entrypoint.tokens_hit()) / static_cast<double>(entrypoint.tokens_asked()),
       0.895, 0.005);
