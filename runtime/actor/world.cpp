@@ -199,9 +199,9 @@ void World::finish_end(ActorRef ref) {
     if (!op.scheduled) continue;
     options_.devices[op.device]->cancel(LaunchId(op.launch), now_);
   }
-  dead->watching.for_each([&](const ActorRef& watched) {
+  for (const ActorRef& watched : dead->watching) {
     if (Entry* target = entry(watched)) target->watchers.erase(ref);
-  });
+  }
   auto tell = [&](const ActorRef& to) {
     push_message(due_from(*dead, to.node), ActorRef{}, to,
                  make_message<Down>(ref, dead->end_reason, dead->end_detail));
@@ -214,7 +214,9 @@ void World::finish_end(ActorRef ref) {
     std::erase(roots_, ref);
   }
   dead->watchers.for_each([&](const ActorRef& watcher) {
-    if (Entry* entry = World::entry(watcher)) entry->watching.erase(ref);
+    Entry* alive = World::entry(watcher);
+    if (alive == nullptr) return;
+    if (!alive->watches_many) std::erase(alive->watching, ref);
     if (watcher != dead->parent) tell(watcher);  // a parent is told once
   });
 }

@@ -115,8 +115,10 @@ class World : private CompletionSink {
     Rng rng;
     std::uint64_t next_child = 0;
     ActorRef parent;
-    RefList watchers;
-    RefList watching;
+    RefList watchers;  ///< one that ended may still be there, if it watched many
+    /// Kept only while they are few: whoever watches thousands lives long, and they end before it.
+    std::vector<ActorRef> watching;
+    bool watches_many = false;
     RefList children;
     std::string end_detail;
   };

@@ -8,6 +8,8 @@ namespace troupe {
 namespace {
 
 constexpr Duration kLeastDelay = nanoseconds(1);
+/// Actors that one actor watches, of which the world keeps a list.
+constexpr std::size_t kWatchedMost = 64;
 
 Message failed_step(OpId op, Error error) {
   return make_message<Done<StepResult>>(op, true, std::move(error), StepResult{});
@@ -123,11 +125,15 @@ void World::apply(Entry& entry, effect::Watch& watch) {
                  make_message<Down>(watch.ref, EndReason::kUnknown, "it was not there"));
     return;
   }
-  if (target->watchers.add(entry.ref)) entry.watching.add(watch.ref);
+  if (!target->watchers.add(entry.ref) || entry.watches_many) return;
+  entry.watching.push_back(watch.ref);
+  if (entry.watching.size() <= kWatchedMost) return;
+  entry.watches_many = true;
+  entry.watching = {};
 }
 
 void World::apply(Entry& entry, effect::Unwatch& unwatch) {
-  if (!entry.watching.erase(unwatch.ref)) return;
+  if (!entry.watches_many) std::erase(entry.watching, unwatch.ref);
   if (Entry* target = World::entry(unwatch.ref)) target->watchers.erase(entry.ref);
 }
 
