@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tools/simulate/pd_report.hpp"
 #if TROUPE_WITH_CAF
 #include "runtime/actor/caf_world.hpp"
@@ -131,6 +133,21 @@ TEST(PdCluster, SlowLinksShowInTheFirstToken) {
     most = std::max(most, slow->fabric().links().most_flows(slow->fabric().nic_in(PortId(i))));
   }
   EXPECT_GT(most, 1u);
+}
+
+TEST(PdCluster, ThePlansOfTheRepositoryRun) {
+  const char* source = std::getenv("TROUPE_SOURCE");
+  ASSERT_NE(source, nullptr);
+  for (const std::uint32_t gpus : {96, 128, 512}) {
+    SCOPED_TRACE(gpus);
+    auto plan =
+        load_cluster_plan(std::string(source) + "/config/sim-" + std::to_string(gpus) + ".yaml");
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    EXPECT_EQ(plan->gpus(), gpus);
+    EXPECT_TRUE(plan->hardware.fitted);
+    plan->workload.num_requests = 300;
+    EXPECT_EQ(run(*plan)->traffic().report().count(Outcome::kOk), 300u);
+  }
 }
 
 TEST(PdCluster, ImpossiblePlansAreRefused) {
