@@ -108,9 +108,12 @@ void FluidLinks::detach(const Flow& flow, std::uint32_t which) {
 }
 
 void FluidLinks::share_anew(LinkId id, double before, Time now) {
-  const Link& link = links_[id.value];
+  Link& link = links_[id.value];
+  const double now_share = share(link);
   // Wide enough before and after for the fastest of its flows: it holds nobody up.
-  if (std::min(before, share(link)) >= link.widest) return;
+  if (std::min(before, now_share) >= link.widest) return;
+  if (std::abs(now_share - link.rated) * kExactFlows < link.rated) return;
+  link.rated = now_share;
   for (const std::uint32_t index : link.flows) set_rate(index, now);
 }
 

@@ -7,15 +7,18 @@
 //
 // When a flow starts or ends, only flows change that share a link with it, and only if that link's
 // share can hold anybody up: a spine that has room for all of its NICs is not looked at. Their ends
-// are computed anew from what is left.
+// are computed anew from what is left. The flows of a link with more than kExactFlows are computed
+// anew only when their share has moved by that part of itself: a storage with ten thousand readers
+// would else cost ten thousand computations for each that comes or goes.
 //
 // Invariants
-// 1. The flows of a link together run at no more than its bandwidth.
+// 1. The flows of a link together run at no more than its bandwidth; with more than kExactFlows,
+//    at no more than 1 + 1 / kExactFlows of it.
 // 2. A flow ends when exactly its bytes have gone through; a cancelled one never ends.
 // 3. The same calls give the same ends: equal ends come in the order of starts.
 //
-// Cost: O(flows on the links that hold up, log flows) a change. Units: bytes, seconds. Pure; one
-// owner.
+// Cost: O(min(flows on the links that hold up, kExactFlows) log flows) a change. Units: bytes,
+// seconds. Pure; one owner.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +43,7 @@ struct FlowId : Strong<FlowId, std::uint64_t> {
 class FluidLinks {
  public:
   static constexpr std::size_t kPathMost = 4;
+  static constexpr std::uint32_t kExactFlows = 32;
 
   /// Requires: bytes_per_second > 0.
   LinkId add_link(double bytes_per_second);
@@ -82,6 +86,7 @@ class FluidLinks {
     double widest = 0;  ///< the fastest that any flow on it could ever run elsewhere
     std::vector<std::uint32_t> flows;
     double carried = 0;
+    double rated = 0;  ///< the share that its flows were last computed with
     std::uint32_t most = 0;
   };
   struct End {

@@ -62,6 +62,27 @@ TEST(FluidLinks, ABandwidthThatChangesChangesTheEnd) {
   EXPECT_EQ(*links.next_end(), at_ms(550));
 }
 
+TEST(FluidLinks, ACrowdSharesOneLink) {
+  FluidLinks links;
+  const LinkId link = links.add_link(1000 * kMega);
+  constexpr std::uint64_t kFlows = 5'000;
+  for (std::uint64_t i = 1; i <= kFlows; ++i) {
+    links.start(FlowId(i), Bytes(1'000'000), std::array{link},
+                Time() + microseconds(static_cast<std::int64_t>(i)));
+  }
+  std::uint64_t ended = 0;
+  double last = 0;
+  while (const auto next = links.next_end()) {
+    last = next->seconds();
+    ended += links.take_ended(*next).size();
+  }
+  EXPECT_EQ(ended, kFlows);
+  EXPECT_EQ(links.carried(link), kFlows * 1e6);
+  // 5 GB at 1 GB/s; what the crowd's shares are behind by is at most 1/32 of it.
+  EXPECT_GE(last, 5.0 / (1 + 1.0 / FluidLinks::kExactFlows));
+  EXPECT_LE(last, 5.0 * (1 + 1.0 / FluidLinks::kExactFlows) + 0.01);
+}
+
 struct SlowFlow {
   std::vector<LinkId> path;
   double left = 0;
@@ -74,7 +95,7 @@ TEST(FluidLinks, AgreesWithSmallSteps) {
   FluidLinks links;
   std::vector<double> widths;
   for (int i = 0; i < 6; ++i) {
-    widths.push_back((50 + 20 * i) * kMega);
+    widths.push_back((80 + 20 * i) * kMega);
     links.add_link(widths.back());
   }
   std::map<std::uint64_t, SlowFlow> slow;
@@ -87,7 +108,7 @@ TEST(FluidLinks, AgreesWithSmallSteps) {
     if (step < 100'000 && rng.chance(0.002)) {
       const std::uint32_t a = static_cast<std::uint32_t>(rng.below(6));
       const std::uint32_t b = (a + 1 + static_cast<std::uint32_t>(rng.below(5))) % 6;
-      const auto bytes = 100'000 + rng.below(2'000'000);
+      const auto bytes = 100'000 + rng.below(800'000);
       links.start(FlowId(++next), Bytes(bytes), std::array{LinkId(a), LinkId(b)}, now);
       slow[next] = {{LinkId(a), LinkId(b)}, static_cast<double>(bytes), 0};
     }
