@@ -1,15 +1,16 @@
 // Who owns which request at a balancer: the lease book of its core.
 //
-// Why: what a balancer holds for a request ends with the request's actor, which is told as a Down
-// of that actor; messages name the request.
+// Why: what a balancer holds for a request ends with the request's owner, which is told as a Down
+// of that actor; messages name the request. An owner is the request's own actor, or one that speaks
+// for many of them (actors/pd/route_core.hpp).
 //
-// Invariant: an owner has at most one request here, and a request one owner. Pure; one owner.
+// Invariant: a request has one owner. Pure; one owner of the table itself.
 #pragma once
 
-#include <map>
+#include <vector>
 
 #include "runtime/actor/ref.hpp"
-#include "runtime/base/flat_map.hpp"
+#include "runtime/base/linked_map.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/strong.hpp"
 
@@ -17,36 +18,48 @@ namespace troupe {
 
 class OwnerTable {
  public:
-  /// kInvalid: there is no owner or no id, or one of both is here already.
+  /// kInvalid: there is no owner or no id, or the request is here already.
   Status check(RequestId request, const ActorRef& owner) const {
     if (request.value == 0 || !owner) return Error{Code::kInvalid, "no request id, or no owner"};
-    if (owners_.find(request.value) != nullptr || requests_.contains(owner)) {
-      return Error{Code::kInvalid, "the request, or its owner, is here already"};
-    }
+    if (owners_.contains(request)) return Error{Code::kInvalid, "the request is here already"};
     return ok_status();
   }
-  /// Requires: check() is ok.
-  void add(RequestId request, const ActorRef& owner) {
-    owners_.insert(request.value, owner);
-    requests_.emplace(owner, request);
+  /// True: it is the owner's first here, which is to be watched from now on. Requires: check() is
+  /// ok.
+  bool add(RequestId request, const ActorRef& owner) {
+    owners_.emplace(request, owner);
+    std::uint32_t* count = counts_.find(hash_of(owner));
+    if (count == nullptr) count = &counts_.insert(hash_of(owner), 0);
+    return ++*count == 1;
   }
-  void remove(RequestId request) {
-    const ActorRef* owner = owners_.find(request.value);
-    if (owner == nullptr) return;
-    requests_.erase(*owner);
-    owners_.erase(request.value);
+  /// True: it was the owner's last. Requires: it is here.
+  bool remove(RequestId request) {
+    const std::uint64_t owner = hash_of(owners_.at(request));
+    owners_.erase(request);
+    std::uint32_t& count = *counts_.find(owner);
+    if (--count > 0) return false;
+    counts_.erase(owner);
+    return true;
   }
   /// nullptr if it is not here.
-  const ActorRef* owner_of(RequestId request) const { return owners_.find(request.value); }
-  const RequestId* request_of(const ActorRef& owner) const {
-    const auto at = requests_.find(owner);
-    return at == requests_.end() ? nullptr : &at->second;
+  const ActorRef* owner_of(RequestId request) const {
+    const auto at = owners_.find(request);
+    return at == owners_.end() ? nullptr : &at->second;
+  }
+  /// In the order in which they came. Looks at all requests: for ends of owners only.
+  std::vector<RequestId> requests_of(const ActorRef& owner) const {
+    std::vector<RequestId> found;
+    if (counts_.find(hash_of(owner)) == nullptr) return found;
+    for (const auto& [request, its] : owners_) {
+      if (its == owner) found.push_back(request);
+    }
+    return found;
   }
   std::size_t size() const { return owners_.size(); }
 
  private:
-  FlatMap<ActorRef> owners_;
-  std::map<ActorRef, RequestId> requests_;
+  LinkedMap<RequestId, ActorRef> owners_;
+  FlatMap<std::uint32_t> counts_;  ///< of requests, by hash_of() of the owner
 };
 
 }  // namespace troupe

@@ -27,8 +27,8 @@ void DecodeBalancerCore::on(const DecodeInstanceJoined& joined, Context& context
     instance.ranks.push_back(card.rank);
     instance.gpus.push_back(gpu);
     ranks_[card.rank] = {joined.instance, gpu};
-    if (rank_of_.size() <= gpu.value) rank_of_.resize(gpu.value + 1);
-    rank_of_[gpu.value] = card.rank;
+    if (place_of_.size() <= gpu.value) place_of_.resize(gpu.value + 1);
+    place_of_[gpu.value] = {card.rank, static_cast<std::uint32_t>(instance.ranks.size() - 1)};
     out.watch(card.rank);
   }
   instances_.emplace(joined.instance, std::move(instance));
@@ -79,9 +79,8 @@ void DecodeBalancerCore::on(const ReserveDecode& reserve, Context& context, Effe
   const auto submitted =
       placer_.submit(reserve.request, tokens, context.now, context.now + reserve.time_left);
   if (!submitted.ok()) return refuse(reserve, submitted.error(), out);
-  owners_.add(reserve.request, reserve.owner);
+  if (owners_.add(reserve.request, reserve.owner)) out.watch(reserve.owner);
   traffic_.insert(reserve.request.value, reserve.traffic);
-  out.watch(reserve.owner);
   if (placer_.waiting() >= args_.round_at_once) {
     run_round(context, out);
   } else {
@@ -145,11 +144,12 @@ void DecodeBalancerCore::on(const Down& down, Context& context, Effects& out) {
     const ActorRef instance = rank->second.first;
     return end_instance(instance, "a rank of it is down", context, out);
   }
-  const RequestId* owned = owners_.request_of(down.ref);
-  if (owned == nullptr) return;
-  const RequestId request = *owned;
-  placer_.release(request);
-  forget(request, out);
+  const std::vector<RequestId> owned = owners_.requests_of(down.ref);
+  if (owned.empty()) return;
+  for (const RequestId request : owned) {
+    placer_.release(request);
+    forget(request, out);
+  }
   want_round(context, out);
   stop_if_drained(out);
 }
@@ -168,8 +168,8 @@ void DecodeBalancerCore::stop_if_drained(Effects& out) {
 }
 
 void DecodeBalancerCore::forget(RequestId request, Effects& out) {
-  out.unwatch(*owners_.owner_of(request));
-  owners_.remove(request);
+  const ActorRef owner = *owners_.owner_of(request);
+  if (owners_.remove(request)) out.unwatch(owner);
   traffic_.erase(request.value);
 }
 
@@ -181,9 +181,10 @@ void DecodeBalancerCore::want_round(Context& context, Effects& out) {
 
 void DecodeBalancerCore::run_round(Context& context, Effects& out) {
   for (const auto& placed : placer_.round(context.now)) {
+    const Place& place = place_of_[placed.gpu.value];
     out.send(*owners_.owner_of(placed.request),
-             make_message<DecodeReserved>(placed.request, rank_of_[placed.gpu.value],
-                                          placed.generation, args_.limits.hold));
+             make_message<DecodeReserved>(placed.request, place.rank, placed.generation,
+                                          args_.limits.hold, place.member));
   }
 }
 

@@ -77,7 +77,11 @@ class DecodeBalancerCore {
   OutputEstimate output_;
   std::map<ActorRef, Instance> instances_;
   std::map<ActorRef, std::pair<ActorRef, GpuId>> ranks_;  ///< rank → its instance, its GPU
-  std::vector<ActorRef> rank_of_;                         ///< by GpuId
+  struct Place {
+    ActorRef rank;
+    std::uint32_t member = 0;
+  };
+  std::vector<Place> place_of_;  ///< by GpuId
   OwnerTable owners_;
   FlatMap<std::uint8_t> traffic_;  ///< class of traffic, by request
   bool round_due_ = false;

@@ -33,7 +33,8 @@ struct DecodeRankCard {
   }
 };
 
-/// An instance is one communication domain: it serves with all of its ranks or not at all.
+/// An instance is one communication domain: it serves with all of its ranks or not at all. An actor
+/// that is all of them (a simulated instance) stands in the list once for each.
 struct DecodeInstanceJoined {
   static constexpr MessageInfo info{0x0801, "decode_instance_joined"};
   ActorRef instance;
@@ -84,12 +85,14 @@ struct DecodeReserved {
   RequestId request;
   ActorRef rank;
   std::uint32_t generation = 0;
-  Duration time_left;  ///< until the reservation ends if it was not started
+  Duration time_left;        ///< until the reservation ends if it was not started
+  std::uint32_t member = 0;  ///< the rank's place among those that its instance joined with
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("rank", self.rank);
     visit("generation", self.generation);
     visit("time_left", self.time_left);
+    visit("member", self.member);
   }
 };
 

@@ -91,6 +91,8 @@ class DecodePool {
 
   bool fits(GpuId gpu, const DecodeNeed& need) const;
   const DecodeGpu& at(GpuId gpu) const { return gpus_[gpu.value]; }
+  /// All ids that were ever given are below this.
+  std::uint32_t ids() const { return static_cast<std::uint32_t>(gpus_.size()); }
   /// Of the GPUs that are there and not draining.
   std::uint32_t size() const { return size_; }
   std::uint64_t tokens() const { return tokens_; }

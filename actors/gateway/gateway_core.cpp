@@ -178,7 +178,7 @@ void GatewayCore::begin(const HttpArrived& arrived, Terms terms, Context& contex
   args.preparer = args_.preparer;
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
   live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant, 0, terms.counts};
-  by_ref_[request] = id;
+  by_ref_.insert(hash_of(request), id);
 }
 
 bool GatewayCore::has_room_for(std::uint32_t rows, const std::string& tenant) const {
@@ -228,12 +228,12 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
     return;
   }
   ranks_.release(down.ref);
-  const auto at = by_ref_.find(down.ref);
-  if (at == by_ref_.end()) {
+  const RequestId* at = by_ref_.find(hash_of(down.ref));
+  if (at == nullptr) {
     ranks_.leave(down.ref);
     return tell_health(out);
   }
-  const auto live = live_.find(at->second);
+  const auto live = live_.find(*at);
   if (args_.front && down.reason != EndReason::kStopped) {
     out.send(args_.front, make_message<ExchangeLost>(live->second.exchange));
   }
@@ -244,9 +244,9 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
   }
   more_rows_ -= live->second.more_rows;
   live_.erase(live);
-  by_ref_.erase(at);
+  by_ref_.erase(hash_of(down.ref));
   out.gauge("troupe_requests_live", static_cast<double>(requests()));
-  if (draining_ && by_ref_.empty()) out.stop("drained");
+  if (draining_ && by_ref_.size() == 0) out.stop("drained");
 }
 
 void GatewayCore::on(const SessionGone& gone, Context& context, Effects& out) {
@@ -300,7 +300,7 @@ void GatewayCore::on(const Drain& drain, Context&, Effects& out) {
       out.send(live.ref, make_message<Drain>(Duration()));
     }
   }
-  if (by_ref_.empty()) out.stop("drained");
+  if (by_ref_.size() == 0) out.stop("drained");
 }
 
 const char* GatewayCore::phase() const {

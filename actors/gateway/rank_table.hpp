@@ -14,6 +14,8 @@
 #include "actors/gateway/gateway_messages.hpp"
 #include "actors/gateway/model_list.hpp"
 
+#include "runtime/base/flat_map.hpp"
+
 namespace troupe {
 
 class RankTable {
@@ -48,7 +50,7 @@ class RankTable {
     ActorRef rank;
     std::uint32_t rows = 0;
   };
-  std::map<ActorRef, Place> placed_;  ///< by request
+  FlatMap<Place> placed_;  ///< by hash_of() of the request
   std::uint64_t placements_ = 0;
 };
 

@@ -31,6 +31,7 @@
 #include "runtime/actor/system_messages.hpp"
 #include "runtime/base/time.hpp"
 #include "runtime/base/trace_context.hpp"
+#include "runtime/device/group_step.hpp"
 
 namespace troupe {
 
@@ -40,6 +41,7 @@ using HeaderList = std::vector<std::pair<std::string, std::string>>;
 struct SimulatedPrompt {
   std::uint32_t prompt_tokens = 0;
   std::uint32_t max_tokens = 0;
+  SealedWork sealed;  ///< may be empty
   static void fields(auto& self, auto&& visit) {
     visit("prompt_tokens", self.prompt_tokens);
     visit("max_tokens", self.max_tokens);

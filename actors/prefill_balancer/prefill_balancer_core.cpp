@@ -105,8 +105,7 @@ void PrefillBalancerCore::on(const SubmitPrefill& submit, Context& context, Effe
   job.hit = submit.hit;
   job.affinity = submit.affinity;
   job.chain = submit.chain;
-  owners_.add(submit.request, submit.owner);
-  out.watch(submit.owner);
+  if (owners_.add(submit.request, submit.owner)) out.watch(submit.owner);
   until_.insert(submit.request.value, context.now + submit.time_left);
   wait(submit.request, context.now + submit.time_left);
   Handouts handouts;
@@ -121,17 +120,22 @@ void PrefillBalancerCore::refuse(const ActorRef& owner, RequestId request, Error
 }
 
 void PrefillBalancerCore::wait(RequestId request, Time until) {
-  deadlines_.emplace(until, request);
+  deadlines_.push(until, request, policy_->waiting() + 1,
+                  [this](const auto& entry) { return holds(entry); });
+}
+
+bool PrefillBalancerCore::holds(const DeadlineHeap::Entry& deadline) const {
+  const PrefillJob* job = pool_->find(deadline.second);
+  return job != nullptr && job->waiting() && *until_.find(deadline.second.value) == deadline.first;
 }
 
 void PrefillBalancerCore::assign(const Handouts& handouts, Effects& out) {
   for (const RequestId request : handouts) {
     const PrefillJob& job = *pool_->find(request);
     const ActorRef& engine = engine_of_[job.engine.value];
-    deadlines_.erase({*until_.find(request.value), request});
     out.send(*owners_.owner_of(request),
              make_message<PrefillAssigned>(request, engine, engines_.at(engine).ranks[job.rank],
-                                           job.generation, job.computed));
+                                           job.generation, job.computed, job.rank));
   }
 }
 
@@ -156,9 +160,8 @@ void PrefillBalancerCore::end_job(RequestId request, Context&, Effects& out) {
 }
 
 void PrefillBalancerCore::forget(RequestId request, Effects& out) {
-  out.unwatch(*owners_.owner_of(request));
-  owners_.remove(request);
-  deadlines_.erase({*until_.find(request.value), request});
+  const ActorRef owner = *owners_.owner_of(request);
+  if (owners_.remove(request)) out.unwatch(owner);
   until_.erase(request.value);
   if (draining_ && owners_.size() == 0) out.stop("drained");
 }
@@ -234,8 +237,7 @@ void PrefillBalancerCore::on(const Down& down, Context& context, Effects& out) {
     const ActorRef engine = rank->second;
     return end_engine(engine, "a rank of it is down", context, out);
   }
-  const RequestId* request = owners_.request_of(down.ref);
-  if (request != nullptr) end_job(RequestId(*request), context, out);
+  for (const RequestId request : owners_.requests_of(down.ref)) end_job(request, context, out);
 }
 
 void PrefillBalancerCore::on(const Undeliverable&, Context&, Effects&) {
@@ -248,8 +250,11 @@ void PrefillBalancerCore::on(const Drain&, Context&, Effects& out) {
 }
 
 void PrefillBalancerCore::run_deadlines(Context& context, Effects& out) {
-  while (!deadlines_.empty() && deadlines_.begin()->first <= context.now) {
-    const RequestId request = deadlines_.begin()->second;
+  const auto first = [this] {
+    return deadlines_.first([this](const auto& entry) { return holds(entry); });
+  };
+  for (auto next = first(); next && next->first <= context.now; next = first()) {
+    const RequestId request = next->second;
     refuse(*owners_.owner_of(request), request,
            {Code::kDeadline, "no prefill engine had time for the request"}, out);
     end_job(request, context, out);
@@ -259,8 +264,9 @@ void PrefillBalancerCore::run_deadlines(Context& context, Effects& out) {
 
 void PrefillBalancerCore::watch_deadlines(Effects& out) {
   // A timer that comes too early finds nothing and is set again: cheaper than one a request.
-  if (deadlines_.empty() || (armed_ && *armed_ <= deadlines_.begin()->first)) return;
-  armed_ = deadlines_.begin()->first;
+  const auto next = deadlines_.first([this](const auto& entry) { return holds(entry); });
+  if (!next || (armed_ && *armed_ <= next->first)) return;
+  armed_ = next->first;
   out.timer({kDeadlineTimer, 0}, *armed_);
 }
 

@@ -23,6 +23,7 @@
 #include <set>
 #include <string>
 
+#include "actors/balance/deadline_heap.hpp"
 #include "actors/balance/owner_table.hpp"
 #include "actors/prefill_balancer/bucket_policy.hpp"
 #include "actors/prefill_balancer/prefill_messages.hpp"
@@ -79,6 +80,8 @@ class PrefillBalancerCore {
   void end_job(RequestId request, Context& context, Effects& out);
   void forget(RequestId request, Effects& out);
   void wait(RequestId request, Time until);
+  /// Whether a deadline's request still waits.
+  bool holds(const DeadlineHeap::Entry& deadline) const;
   void assign(const Handouts& handouts, Effects& out);
   void run_deadlines(Context& context, Effects& out);
   void watch_deadlines(Effects& out);
@@ -94,7 +97,7 @@ class PrefillBalancerCore {
   std::vector<ActorRef> engine_of_;     ///< by EngineId
   std::set<ActorRef> silent_;           ///< engines that announced reports and sent none
   FlatMap<Time> until_;                 ///< by request: when it is given up if it still waits
-  std::set<std::pair<Time, RequestId>> deadlines_;  ///< of those that wait
+  DeadlineHeap deadlines_;                          ///< of those that wait
   std::optional<Time> armed_;                       ///< the deadline timer
   bool draining_ = false;
 };

@@ -8,7 +8,8 @@
 // Invariants: (1) each SubmitPrefill gets a PrefillRefused, or a PrefillAssigned, unless it is
 // released or its owner ends before; (2) a PrefillAssigned may come again, with a higher
 // generation: the engine was lost, the older one is void, and the work begins anew; (3) the
-// balancer watches the owner: its end ends the work here in any state; (4) an engine and its ranks
+// balancer watches the owner (of one request or of many): its end ends the work here in any state;
+// (4) an engine and its ranks
 // are named by their references, whose life and incarnation make messages of earlier lives
 // harmless.
 #pragma once
@@ -23,7 +24,8 @@
 
 namespace troupe {
 
-/// One DP group; it serves with all of its ranks or not at all.
+/// One DP group; it serves with all of its ranks or not at all. An actor that is all of them (a
+/// simulated engine) stands in the list once for each.
 struct PrefillEngineJoined {
   static constexpr MessageInfo info{0x0810, "prefill_engine_joined"};
   ActorRef engine;
@@ -69,13 +71,15 @@ struct PrefillAssigned {
   ActorRef engine;
   ActorRef rank;
   std::uint32_t generation = 0;
-  std::uint32_t hit = 0;  ///< tokens that need not be computed, as far as the balancer knows
+  std::uint32_t hit = 0;     ///< tokens that need not be computed, as far as the balancer knows
+  std::uint32_t member = 0;  ///< the rank's place among those that the engine joined with
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("engine", self.engine);
     visit("rank", self.rank);
     visit("generation", self.generation);
     visit("hit", self.hit);
+    visit("member", self.member);
   }
 };
 

@@ -185,6 +185,7 @@ void RequestCore::submit(std::size_t row, Context& context, Effects& out) {
   // The first choice is what a request for one would get; the others differ from it.
   if (row > 0) submit.sampling.seed = splitmix64(prepared_.sampling.seed + row);
   submit.script = prepared_.script;
+  submit.sealed = prepared_.sealed;
   submit.time_left = deadline_ - context.now;
   submit.trace = args_.arrived->trace;
   submit.tracestate = args_.arrived->tracestate;

@@ -40,6 +40,7 @@ struct Prepared {
   std::vector<TokenId> stop_ids;
   RowSampling sampling;
   std::string script;
+  SealedWork sealed;  ///< simulated requests
   AnswerPlan answer;
   std::uint16_t reply_status = 0;  ///< not 0: the whole answer, a refusal or a count of tokens
   std::string reply_body;

@@ -18,6 +18,10 @@ AnswerEnding ending_of(Finish finish) {
   return finish == Finish::kLength ? AnswerEnding::kLength : AnswerEnding::kStop;
 }
 
+std::uint64_t key_of(const ActorRef& session, std::uint64_t exchange) {
+  return mix64(hash_of(session), exchange);
+}
+
 const char* finished_reason(Finish finish) {
   return finish == Finish::kLength ? "length" : "stop";
 }
@@ -50,7 +54,7 @@ void StreamTableCore::on(const OpenRow& open, Context& context, Effects& out) {
   row.said_at = context.now;
   if (open.answer.format->streamed()) expect_silence(context.now, out);
   rows_.emplace(open.request, std::move(row));
-  by_exchange_[{open.session, open.exchange}] = open.request;
+  by_exchange_.insert(key_of(open.session, open.exchange), open.request);
   out.watch(open.owner);
 }
 
@@ -186,9 +190,9 @@ void StreamTableCore::park(Row& row, bool parked, Effects& out) {
 }
 
 void StreamTableCore::on(const SessionDrained& drained, Context& context, Effects& out) {
-  const auto at = by_exchange_.find({context.from, drained.exchange});
-  if (at == by_exchange_.end()) return;
-  Row& row = *find(at->second);
+  const RequestId* request = by_exchange_.find(key_of(context.from, drained.exchange));
+  if (request == nullptr) return;
+  Row& row = *find(*request);
   row.drained = drained.bytes;
   watch_buffer(row, context, out);
 }
@@ -288,7 +292,7 @@ void StreamTableCore::forget(RequestId id, Effects& out) {
   if (row.parked) out.cancel_timer({kParkTimer, id.value});
   out.unwatch(row.open.owner);
   for (const RequestId more : row.open.more_rows) more_.erase(more);
-  by_exchange_.erase({row.open.session, row.open.exchange});
+  by_exchange_.erase(key_of(row.open.session, row.open.exchange));
   rows_.erase(id);
   if (draining_ && rows_.empty()) out.stop("drained");
 }
@@ -327,8 +331,8 @@ void StreamTableCore::on(const Drain&, Context&, Effects& out) {
 }
 
 std::string StreamTableCore::describe() const {
-  const auto parked =
-      std::count_if(rows_.begin(), rows_.end(), [](const auto& row) { return row.second.parked; });
+  std::size_t parked = 0;
+  for (const auto& [id, row] : rows_) parked += row.parked ? 1 : 0;
   return "rows=" + std::to_string(rows_.size()) + " parked=" + std::to_string(parked);
 }
 

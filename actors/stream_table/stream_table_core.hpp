@@ -28,6 +28,7 @@
 #include "actors/stream_table/answer.hpp"
 #include "actors/stream_table/stream_messages.hpp"
 #include "runtime/actor/actor.hpp"
+#include "runtime/base/linked_map.hpp"
 
 namespace troupe {
 
@@ -107,10 +108,10 @@ class StreamTableCore {
   void watch_buffer(Row& row, Context& context, Effects& out);
 
   Args args_;
-  std::map<RequestId, Row> rows_;
+  LinkedMap<RequestId, Row> rows_;
   std::map<RequestId, RequestId> more_;  ///< rows of further choices → the request's
-  std::map<std::pair<ActorRef, std::uint64_t>, RequestId> by_exchange_;
-  Time silence_due_;  ///< when the timer of keep_alive() fires; 0: it is not set
+  FlatMap<RequestId> by_exchange_;       ///< by key_of()
+  Time silence_due_;                     ///< when the timer of keep_alive() fires; 0: it is not set
   bool draining_ = false;
 };
 

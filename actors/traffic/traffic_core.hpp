@@ -20,7 +20,6 @@
 #pragma once
 
 #include <deque>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -30,6 +29,7 @@
 #include "actors/traffic/traffic_messages.hpp"
 #include "actors/traffic/traffic_report.hpp"
 #include "runtime/actor/actor.hpp"
+#include "runtime/base/linked_map.hpp"
 
 namespace troupe {
 
@@ -129,8 +129,8 @@ class TrafficCore {
   TrafficReport report_;
   Phase phase_ = Phase::kWaiting;
   ActorRef target_;
-  std::map<std::uint64_t, Exchange> exchanges_;
-  std::map<ActorRef, std::uint64_t> by_request_;
+  LinkedMap<std::uint64_t, Exchange> exchanges_;
+  FlatMap<std::uint64_t> by_request_;  ///< by hash_of() of the request
   std::deque<Time> backlog_;  ///< intended starts that wait for room
   std::uint64_t next_exchange_ = 0;
   std::uint64_t started_ = 0;  ///< measured ones, started or in the backlog

@@ -45,7 +45,9 @@ void TrafficCore::on(const SessionAdopted& adopted, Context&, Effects& out) {
   if (exchange == nullptr) return;
   exchange->request = adopted.request;
   exchange->streams = adopted.streams;
-  by_request_[adopted.request] = adopted.exchange;
+  if (by_request_.find(hash_of(adopted.request)) == nullptr) {
+    by_request_.insert(hash_of(adopted.request), adopted.exchange);
+  }
   out.watch(adopted.request);
 }
 
@@ -129,11 +131,11 @@ void TrafficCore::on(const SessionCut& cut, Context& context, Effects& out) {
 }
 
 void TrafficCore::on(const Down& down, Context& context, Effects& out) {
-  const auto at = by_request_.find(down.ref);
-  if (at == by_request_.end()) {
+  const std::uint64_t* at = by_request_.find(hash_of(down.ref));
+  if (at == nullptr) {
     lose_target(down.ref, context, out);
   } else {
-    conclude(at->second, Outcome::kFailed, "the request ended without an answer", context, out);
+    conclude(*at, Outcome::kFailed, "the request ended without an answer", context, out);
   }
   proceed(context, out);
 }
@@ -176,7 +178,7 @@ void TrafficCore::conclude(std::uint64_t number, Outcome outcome, std::string er
   if (args_.plan.timeout.value > 0) out.cancel_timer({kTimeout, number});
   if (exchange.draw.slow_reader) out.cancel_timer({kReader, number});
   if (exchange.request) {
-    by_request_.erase(exchange.request);
+    by_request_.erase(hash_of(exchange.request));
     out.unwatch(exchange.request);
   }
   if (!exchange.measured) return;

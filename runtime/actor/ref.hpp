@@ -37,6 +37,12 @@ struct ActorRef {
   }
 };
 
+/// Different for all actors that a process will ever know together; never 0.
+constexpr std::uint64_t hash_of(const ActorRef& ref) {
+  const std::uint64_t hash = mix64(ref.local, mix64(ref.node.value, ref.life));
+  return hash == 0 ? 1 : hash;
+}
+
 /// "2.1/7f3a…#3": node.incarnation/local id#life.
 std::string to_string(const ActorRef& ref);
 

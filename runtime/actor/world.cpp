@@ -37,7 +37,7 @@ void World::create(const ActorRef& ref, const ActorRef& parent, const ActorType&
   made->rng = Rng(mix64(mix64(options_.seed, ref.local), ref.life));
   Entry& created = *entries_.insert(ref.local, std::move(made));
   if (parent) {
-    if (Entry* owner = entry(parent)) owner->children.push_back(ref);
+    if (Entry* owner = entry(parent)) owner->children.add(ref);
   } else {
     roots_.push_back(ref);
   }
@@ -109,10 +109,8 @@ void World::trace(const Event& event) {
 
 void World::forget_timer(Entry& receiver, const Event& event) {
   const TimerTag tag = event.envelope.message.as<TimerFired>()->tag;
-  auto& timers = receiver.timers;
-  auto* const at = std::find_if(timers.begin(), timers.end(),
-                                [&](const Timer& timer) { return timer.tag == tag; });
-  if (at != timers.end()) timers.erase_unordered(at);
+  TimerBook::Timer* const at = receiver.timers.find(tag);
+  if (at != nullptr) receiver.timers.erase(at);
 }
 
 void World::forget_op(Entry& receiver, const Event& event) {
@@ -173,7 +171,7 @@ void World::carry_out_ends() {
 void World::end_tree(const ActorRef& ref) {
   Entry* doomed = entry(ref);
   if (doomed == nullptr) return;
-  const std::vector<ActorRef> children = doomed->children;
+  const std::vector<ActorRef> children = doomed->children.all();
   for (auto child = children.rbegin(); child != children.rend(); ++child) {
     Entry* descendant = entry(*child);
     if (descendant == nullptr) continue;
@@ -201,8 +199,8 @@ void World::finish_end(ActorRef ref) {
     if (!op.scheduled) continue;
     options_.devices[op.device]->cancel(LaunchId(op.launch), now_);
   }
-  for (const auto& watched : dead->watching) {
-    if (Entry* target = entry(watched)) std::erase(target->watchers, ref);
+  for (const ActorRef& watched : dead->watching) {
+    if (Entry* target = entry(watched)) target->watchers.erase(ref);
   }
   auto tell = [&](const ActorRef& to) {
     push_message(due_from(*dead, to.node), ActorRef{}, to,
@@ -210,15 +208,17 @@ void World::finish_end(ActorRef ref) {
   };
   Entry* parent = entry(dead->parent);
   if (parent != nullptr) {
-    std::erase(parent->children, ref);
+    parent->children.erase(ref);
     if (!parent->ending) tell(dead->parent);
   } else {
     std::erase(roots_, ref);
   }
-  for (const auto& watcher : dead->watchers) {
-    if (Entry* entry = World::entry(watcher)) std::erase(entry->watching, ref);
+  dead->watchers.for_each([&](const ActorRef& watcher) {
+    Entry* alive = World::entry(watcher);
+    if (alive == nullptr) return;
+    if (!alive->watches_many) std::erase(alive->watching, ref);
     if (watcher != dead->parent) tell(watcher);  // a parent is told once
-  }
+  });
 }
 
 void World::end_all() {

@@ -23,7 +23,8 @@
 #include "runtime/actor/actor.hpp"
 #include "runtime/actor/event_queue.hpp"
 #include "runtime/actor/note_sink.hpp"
-#include "runtime/actor/short_list.hpp"
+#include "runtime/actor/ref_list.hpp"
+#include "runtime/actor/timer_book.hpp"
 #include "runtime/base/flat_map.hpp"
 
 namespace troupe {
@@ -92,10 +93,6 @@ class World : private CompletionSink {
   }
 
  protected:
-  struct Timer {
-    TimerTag tag;
-    EventHandle event;
-  };
   struct Op {
     OpId id;
     std::uint64_t launch = 0;  ///< 0: a compute
@@ -111,16 +108,18 @@ class World : private CompletionSink {
     std::unique_ptr<Actor> actor;
     Time last_local;   ///< due time of its last message within the node
     Time last_remote;  ///< and to other nodes
-    ShortList<Timer, 2> timers;
+    TimerBook timers;
     std::vector<Op> ops;
     bool ending = false;
     EndReason end_reason = EndReason::kStopped;
     Rng rng;
     std::uint64_t next_child = 0;
     ActorRef parent;
-    std::vector<ActorRef> watchers;
+    RefList watchers;  ///< one that ended may still be there, if it watched many
+    /// Kept only while they are few: whoever watches thousands lives long, and they end before it.
     std::vector<ActorRef> watching;
-    std::vector<ActorRef> children;
+    bool watches_many = false;
+    RefList children;
     std::string end_detail;
   };
 

@@ -8,6 +8,8 @@ namespace troupe {
 namespace {
 
 constexpr Duration kLeastDelay = nanoseconds(1);
+/// Actors that one actor watches, of which the world keeps a list.
+constexpr std::size_t kWatchedMost = 64;
 
 Message failed_step(OpId op, Error error) {
   return make_message<Done<StepResult>>(op, true, std::move(error), StepResult{});
@@ -33,15 +35,14 @@ void World::apply(Entry& entry, effect::Timer& timer) {
   const EventHandle event = queue_.push(
       std::max(timer.at, now_ + kLeastDelay),
       Event{Envelope{{}, entry.ref, make_message<TimerFired>(timer.tag)}, EventKind::kTimer, 0});
-  entry.timers.push_back({timer.tag, event});
+  entry.timers.add({timer.tag, event});
 }
 
 void World::apply(Entry& entry, effect::CancelTimer& cancel) {
-  auto* const at = std::find_if(entry.timers.begin(), entry.timers.end(),
-                                [&](const Timer& timer) { return timer.tag == cancel.tag; });
-  if (at == entry.timers.end()) return;
+  TimerBook::Timer* const at = entry.timers.find(cancel.tag);
+  if (at == nullptr) return;
   queue_.remove(at->event);
-  entry.timers.erase_unordered(at);
+  entry.timers.erase(at);
 }
 
 void World::apply(Entry& entry, effect::LaunchStep& launch) {
@@ -124,17 +125,16 @@ void World::apply(Entry& entry, effect::Watch& watch) {
                  make_message<Down>(watch.ref, EndReason::kUnknown, "it was not there"));
     return;
   }
-  if (std::find(target->watchers.begin(), target->watchers.end(), entry.ref) !=
-      target->watchers.end()) {
-    return;
-  }
-  target->watchers.push_back(entry.ref);
+  if (!target->watchers.add(entry.ref) || entry.watches_many) return;
   entry.watching.push_back(watch.ref);
+  if (entry.watching.size() <= kWatchedMost) return;
+  entry.watches_many = true;
+  entry.watching = {};
 }
 
 void World::apply(Entry& entry, effect::Unwatch& unwatch) {
-  std::erase(entry.watching, unwatch.ref);
-  if (Entry* target = World::entry(unwatch.ref)) std::erase(target->watchers, entry.ref);
+  if (!entry.watches_many) std::erase(entry.watching, unwatch.ref);
+  if (Entry* target = World::entry(unwatch.ref)) target->watchers.erase(entry.ref);
 }
 
 void World::apply(Entry& entry, effect::Spawn& spawn) {

@@ -17,6 +17,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/base/strong.hpp"
 #include "runtime/base/time.hpp"
+#include "runtime/device/group_step.hpp"
 
 namespace troupe {
 
@@ -59,6 +60,7 @@ struct StepRow {
 struct StepPlan {
   std::uint64_t step = 0;
   std::vector<StepRow> rows;
+  std::shared_ptr<const GroupPlan> group;  ///< instead of rows: the step of a whole group
 };
 
 /// Why a device itself ended a row.
@@ -100,6 +102,7 @@ struct StepResult {
   std::uint32_t slot = 0;
   std::vector<RowResult> rows;  ///< of a sample launch; empty of a forward launch
   Duration device_time;         ///< how long the device was busy with it
+  GroupOutcome group;           ///< of a group's step
   static void fields(auto& self, auto&& visit) {
     visit("step", self.step);
     visit("slot", self.slot);

@@ -36,25 +36,36 @@ Work work_of(const StepPlan& plan) {
 
 }  // namespace
 
+double CostModel::prefill_seconds(double tokens, double pairs) {
+  const bool fits = tokens >= prefill_.q_least && tokens <= prefill_.q_most;
+  if (prefill_.set_by.empty() && !fits) ++use_.prefill_outside;
+  return prefill_.a + prefill_.b * tokens + prefill_.g * pairs;
+}
+
+double CostModel::decode_seconds(double rows, double tokens, double context) {
+  const bool fits = rows >= decode_.batch_least && rows <= decode_.batch_most;
+  if (decode_.set_by.empty() && !fits) ++use_.decode_batch_outside;
+  return decode_.t0 + decode_.k * context / kContextUnit + decode_.p1 * tokens +
+         (decode_.p2 - decode_.p1) * std::max(0.0, tokens - decode_.n1);
+}
+
+void CostModel::saw_context(std::uint64_t longest) {
+  if (decode_.k_set_by.empty() && longest > decode_.context_most) ++use_.context_outside;
+}
+
 Duration CostModel::step(const StepPlan& plan) {
   const Work work = work_of(plan);
-  ++use_.steps;
+  saw_step();
   double seconds = 0;
   if (work.prefill_tokens > 0) {
-    seconds += prefill_.a + prefill_.b * work.prefill_tokens + prefill_.g * work.prefill_pairs;
-    const bool fits =
-        work.prefill_tokens >= prefill_.q_least && work.prefill_tokens <= prefill_.q_most;
-    if (prefill_.set_by.empty() && !fits) ++use_.prefill_outside;
+    seconds += prefill_seconds(work.prefill_tokens, work.prefill_pairs);
   }
   if (work.decode_tokens > 0) {
-    const double n = work.decode_tokens;
-    seconds += decode_.t0 + decode_.k * work.decode_context / kContextUnit + decode_.p1 * n +
-               (decode_.p2 - decode_.p1) * std::max(0.0, n - decode_.n1);
-    const bool fits = n >= decode_.batch_least && n <= decode_.batch_most;
-    if (decode_.set_by.empty() && !fits) ++use_.decode_batch_outside;
+    // Without drafts each row has one token.
+    seconds += decode_seconds(work.decode_tokens, work.decode_tokens, work.decode_context);
     if (work.prefill_tokens > 0) ++use_.mixed_steps;
   }
-  if (decode_.k_set_by.empty() && work.longest > decode_.context_most) ++use_.context_outside;
+  saw_context(work.longest);
   return from_seconds(seconds);
 }
 

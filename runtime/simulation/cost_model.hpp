@@ -58,6 +58,16 @@ class CostModel final : public StepCost {
       : prefill_(prefill), decode_(decode) {}
 
   Duration step(const StepPlan& plan) override;
+
+  /// One GPU's part of a step, as sums (group_models.hpp). `tokens` > 0, Σ q; `pairs`: Σ q (c +
+  /// q/2).
+  double prefill_seconds(double tokens, double pairs);
+  /// `rows` sequences with `tokens` verified tokens (drafts included) and `context` tokens of KV.
+  double decode_seconds(double rows, double tokens, double context);
+  /// A step with a row of this length.
+  void saw_context(std::uint64_t longest);
+  void saw_step() { ++use_.steps; }
+
   const CostUse& use() const { return use_; }
   /// Each constant with its unit, source and range.
   std::vector<std::string> describe() const override;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/simulation/workload_yaml.hpp"
 #include "runtime/simulation/yaml_reader.hpp"
 
 namespace troupe {
@@ -26,29 +27,6 @@ Status read_cluster(const std::string& file, const YAML::Node& node, ClusterShap
   map.get("requests_max", shape.requests_max, 0, kMany);
   map.get("request_timeout_ms", shape.request_timeout);
   map.get("bytes_per_token", shape.bytes_per_token, 1, 65536);
-  return map.finish();
-}
-
-Status read_workload(const std::string& file, const YAML::Node& node, Workload& load) {
-  if (!node) return ok_status();
-  YamlMap map(file, node, "workload");
-  map.get("concurrency", load.concurrency, 1, kMany);
-  map.get("request_rate", load.request_rate, 0, 1e9);
-  map.get("burstiness", load.burstiness, 1e-3, 1e6);
-  map.get("num_requests", load.num_requests, 1, kMany);
-  map.get("duration_ms", load.duration);
-  map.get("warmup", load.warmup, 0, kMany);
-  map.get("isl", load.isl, 1, kMany);
-  map.get("isl_stddev", load.isl_stddev, 0, 1e9);
-  map.get("osl", load.osl, 1, kMany);
-  map.get("osl_spread", load.osl_spread, 0, kMany);
-  map.get("cancel_rate", load.cancel_rate, 0, 1);
-  map.get("cancel_delay_ms", load.cancel_delay);
-  map.get("cancel_delay_most_ms", load.cancel_delay_most);
-  map.get("timeout_ms", load.timeout);
-  map.get("slow_readers", load.slow_readers, 0, 1);
-  map.get("slow_reader_starts_ms", load.slow_reader_starts);
-  map.get("goodput", load.goodput);
   return map.finish();
 }
 

@@ -7,6 +7,7 @@
 
 #include "actors/traffic/report_json.hpp"
 #include "tools/cli/cli.hpp"
+#include "tools/simulate/pd_report.hpp"
 #include "tools/simulate/simulate_options.hpp"
 #include "tools/simulate/verdict.hpp"
 #if TROUPE_WITH_CAF
@@ -85,13 +86,9 @@ void add_costs(ReportLines& lines, const SimulatedCluster& cluster,
   lines.push_back({"", "link_between_nodes_us", remote});
 }
 
-ReportLines simulation_lines(SimulatedCluster& cluster, const SimulateSettings& settings,
-                             const std::string& driver, double wall) {
-  World& world = cluster.world();
-  const double span = cluster.traffic().report().duration().seconds();
-  ReportLines lines;
-  lines.push_back({"Seed", "seed", settings.scenario.seed});
-  add_shape(lines, settings.scenario.cluster);
+/// How the run went as a run: what any simulation says.
+void add_run(ReportLines& lines, const World& world, double span, const std::string& driver,
+             double wall) {
   lines.push_back({"Virtual duration (s)", "virtual_duration_s", span, 3});
   lines.push_back({"Wall time (s)", "wall_time_s", wall, 3});
   lines.push_back({"Speed-up", "speed_up", span / wall, 1});
@@ -100,6 +97,15 @@ ReportLines simulation_lines(SimulatedCluster& cluster, const SimulateSettings& 
       {"Events per second", "events_per_s", static_cast<double>(world.events()) / wall, 0});
   lines.push_back({"Driver", "driver", driver});
   lines.push_back({"Trace hash", "trace_hash", format("%016" PRIx64, world.trace_hash())});
+}
+
+ReportLines simulation_lines(SimulatedCluster& cluster, const SimulateSettings& settings,
+                             const std::string& driver, double wall) {
+  const double span = cluster.traffic().report().duration().seconds();
+  ReportLines lines;
+  lines.push_back({"Seed", "seed", settings.scenario.seed});
+  add_shape(lines, settings.scenario.cluster);
+  add_run(lines, cluster.world(), span, driver, wall);
   add_notes(lines, cluster);
   add_costs(lines, cluster, settings);
   return lines;
@@ -113,8 +119,41 @@ void print_report(const TrafficReport& report, const ReportLines& lines,
   std::fputs(text.c_str(), stdout);
 }
 
+int verdict(const Status& status, std::vector<std::string> broken, std::uint64_t seed,
+            const SimulateOptions& options) {
+  if (!status.ok()) broken.insert(broken.begin(), status.error().message);
+  if (broken.empty()) return cli::kOk;
+  std::fprintf(stderr, "troupe: the run broke %zu rule(s); seed %" PRIu64 ":\n", broken.size(),
+               seed);
+  for (const auto& line : broken) std::fprintf(stderr, "troupe:   %s\n", line.c_str());
+  std::fprintf(stderr, "troupe: replay: %s\n", options.replay(seed).c_str());
+  return cli::kFailure;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// A cluster with prefill and decode apart.
+Result<int> simulate_plan(const ClusterPlan& plan, const SimulateOptions& options) {
+  PdCluster::Options cluster_options;
+  TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
+  TROUPE_TRY_ASSIGN(const auto cluster, PdCluster::make(plan, std::move(cluster_options)));
+  const auto begin = std::chrono::steady_clock::now();
+  const Status status = cluster->run();
+  const double wall = seconds_since(begin);
+  const TrafficReport& report = cluster->traffic().report();
+  ReportLines lines;
+  lines.push_back({"Seed", "seed", plan.seed});
+  add_run(lines, cluster->world(), report.duration().seconds(), options.driver, wall);
+  for (auto& line : pd_lines(*cluster)) lines.push_back(std::move(line));
+  print_report(report, lines, options);
+  return verdict(status, cluster->broken_rules(), plan.seed, options);
+}
+
 Result<int> simulate(const SimulateOptions& options) {
   TROUPE_TRY_ASSIGN(const SimulateSettings settings, options.load());
+  if (settings.plan) return simulate_plan(*settings.plan, options);
   SimulatedCluster::Options cluster_options;
   TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
   cluster_options.cost = settings.cost;
@@ -122,18 +161,10 @@ Result<int> simulate(const SimulateOptions& options) {
                     SimulatedCluster::make(settings.scenario, std::move(cluster_options)));
   const auto begin = std::chrono::steady_clock::now();
   const Status status = cluster->run();
-  const double wall =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double wall = seconds_since(begin);
   print_report(cluster->traffic().report(),
                simulation_lines(*cluster, settings, options.driver, wall), options);
-  std::vector<std::string> broken = broken_rules(*cluster);
-  if (!status.ok()) broken.insert(broken.begin(), status.error().message);
-  if (broken.empty()) return cli::kOk;
-  std::fprintf(stderr, "troupe: the run broke %zu rule(s); seed %" PRIu64 ":\n", broken.size(),
-               settings.scenario.seed);
-  for (const auto& line : broken) std::fprintf(stderr, "troupe:   %s\n", line.c_str());
-  std::fprintf(stderr, "troupe: replay: %s\n", options.replay(settings.scenario.seed).c_str());
-  return cli::kFailure;
+  return verdict(status, broken_rules(*cluster), settings.scenario.seed, options);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "tools/simulate/simulate_options.hpp"
 
 #include <cmath>
+#include <fstream>
 #include <numbers>
+#include <sstream>
 
 #include "runtime/device/device.hpp"
 #include "runtime/simulation/timing_model.hpp"
@@ -12,12 +14,24 @@
 
 namespace troupe {
 
+namespace {
+
+/// As `troupe traffic` does.
+void set_load_defaults(Workload& load) {
+  if (load.concurrency == 0 && load.request_rate == 0) load.concurrency = 1;
+  if (load.num_requests == 0 && load.duration == Duration()) load.num_requests = 100;
+}
+
+}  // namespace
+
 SimulateOptions::SimulateOptions(cli::Command& command) {
   options_.push_back(
       command.option("--scenario", scenario_file_, "YAML file with load, faults, expectations")
           .value_name("FILE"));
   options_.push_back(
-      command.option("--config", config_file_, "node configuration: limits and GPU constants")
+      command
+          .option("--config", config_file_,
+                  "plan of a cluster (config/sim-128.yaml), or a node's configuration")
           .value_name("FILE"));
   options_.push_back(command
                          .option("--timing", timing_,
@@ -33,6 +47,7 @@ SimulateOptions::SimulateOptions(cli::Command& command) {
   command.option("--format", format, "table to print").one_of({"vllm", "aiperf"}).show_default();
   command.flag("--json", json, "print one JSON object instead of a table");
   add_load(command);
+  load_flags_end_ = options_.size();
   add_cluster(command);
 }
 
@@ -147,8 +162,36 @@ Status SimulateOptions::take_timing(const std::optional<config::NodeConfig>& nod
   return ok_status();
 }
 
+Result<std::optional<ClusterPlan>> SimulateOptions::load_plan() const {
+  std::optional<ClusterPlan> none;
+  if (config_file_.empty()) return none;
+  std::ifstream stream(config_file_, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream || !is_cluster_plan(text.str())) return none;
+  for (std::size_t i = 0; i < options_.size(); ++i) {
+    const std::string name = options_[i].name();
+    const bool load = i < load_flags_end_ && name != "--scenario" && name != "--timing";
+    if (load || !options_[i].given()) continue;
+    return Error{Code::kInvalid,
+                 name + ": not with the plan of a cluster; set it in " + config_file_};
+  }
+  TROUPE_TRY_ASSIGN(ClusterPlan plan, parse_cluster_plan(text.str(), config_file_));
+  Scenario scenario;
+  scenario.workload = plan.workload;
+  for (const auto& copy : copies_) copy(scenario);
+  TROUPE_TRY(take_others(scenario));
+  plan.workload = scenario.workload;
+  if (seed_option_->given()) plan.seed = seed_;
+  plan.explore_ties = plan.explore_ties || explore_;
+  set_load_defaults(plan.workload);
+  return std::optional<ClusterPlan>(std::move(plan));
+}
+
 Result<SimulateSettings> SimulateOptions::load() const {
   SimulateSettings settings;
+  TROUPE_TRY_ASSIGN(settings.plan, load_plan());
+  if (settings.plan) return settings;
   if (!scenario_file_.empty()) {
     TROUPE_TRY_ASSIGN(settings.scenario, load_scenario(scenario_file_, wire_message_names()));
   }
@@ -167,10 +210,7 @@ Result<SimulateSettings> SimulateOptions::load() const {
   Scenario& scenario = settings.scenario;
   if (scenario_file_.empty() || seed_option_->given()) scenario.seed = seed_;
   scenario.explore_ties = scenario.explore_ties || explore_;
-  Workload& load = scenario.workload;
-  // As `troupe traffic` does.
-  if (load.concurrency == 0 && load.request_rate == 0) load.concurrency = 1;
-  if (load.num_requests == 0 && load.duration == Duration()) load.num_requests = 100;
+  set_load_defaults(scenario.workload);
   return settings;
 }
 

@@ -2,7 +2,9 @@
 //
 // --scenario FILE is the start (else an empty scenario); flags that are given change it. --config
 // FILE takes the engine's and the gateway's limits and the simulated GPU's constants from a node's
-// configuration. --timing says where step times come from: formula:v41, or a table's file.
+// configuration; if FILE is the plan of a cluster with prefill and decode apart (cluster_plan.hpp),
+// that cluster is simulated, and only flags of the load change it. --timing says where step times
+// come from: formula:v41, or a table's file.
 #pragma once
 
 #include <deque>
@@ -12,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/simulation/cluster_plan.hpp"
 #include "runtime/simulation/cost_model.hpp"
 #include "runtime/simulation/scenario.hpp"
 #include "tools/cli/command.hpp"
@@ -23,7 +26,8 @@ struct SimulateSettings {
   Scenario scenario;
   std::shared_ptr<StepCost> cost;
   std::string cost_source;
-  std::string memory_warning;  ///< empty: what the GPUs hold fits, as far as the source tells
+  std::optional<ClusterPlan> plan;  ///< then scenario, cost and its source say nothing
+  std::string memory_warning;       ///< empty: what the GPUs hold fits, as far as the source tells
 };
 
 class SimulateOptions {
@@ -53,6 +57,8 @@ class SimulateOptions {
   static void take_config(const config::NodeConfig& node, Scenario& scenario);
   /// The flags that are no member's value.
   Status take_others(Scenario& scenario) const;
+  /// Nothing: --config is no plan of a cluster.
+  Result<std::optional<ClusterPlan>> load_plan() const;
   Status take_timing(const std::optional<config::NodeConfig>& node,
                      SimulateSettings& settings) const;
 
@@ -66,6 +72,7 @@ class SimulateOptions {
   Scenario given_;              ///< what the flags say
   std::deque<double> seconds_;  ///< and those in seconds; a deque: options keep pointers
   std::vector<cli::Option> options_;
+  std::size_t load_flags_end_ = 0;  ///< options_ from here on do not fit a cluster's plan
   std::optional<cli::Option> seed_option_;
   std::optional<cli::Option> async_option_;
   std::optional<cli::Option> osl_stddev_option_;

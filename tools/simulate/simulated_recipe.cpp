@@ -48,6 +48,7 @@ Result<Prepared> SimulatedRecipe::prepare(const HttpArrived& arrived, RequestId,
   prepared.model = kModel;
   prepared.prompt_length = arrived.simulated->prompt_tokens;
   prepared.max_tokens = arrived.simulated->max_tokens;
+  prepared.sealed = arrived.simulated->sealed;
   prepared.answer.format = format_;
   return prepared;
 }

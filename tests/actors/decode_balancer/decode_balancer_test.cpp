@@ -56,6 +56,23 @@ TEST_F(DecodeBalancerTest, ARoundFollowsWithinATick) {
             turn.sent<DecodeReserved>(owner(8)).front().rank);
 }
 
+TEST_F(DecodeBalancerTest, AnOwnerOfManyIsWatchedOnceAndItsEndFreesAll) {
+  joins(kInstance, {1, 2});
+  const ActorRef route = actor(700);
+  const auto reserve = [&](std::uint64_t request) {
+    return driver.hears(ReserveDecode{RequestId(request), route, 1'000, 100, 0, seconds(60)},
+                        from(route));
+  };
+  EXPECT_TRUE(reserve(1).watches(route));
+  EXPECT_FALSE(reserve(2).watches(route));
+  EXPECT_EQ(round().sent<DecodeReserved>(route).size(), 2u);
+  EXPECT_FALSE(driver.hears(ReleaseDecode{RequestId(1), 5}, from(route)).unwatches(route));
+  reserve(3);
+  EXPECT_EQ(held(), 2u);
+  driver.hears_of_end(route);
+  EXPECT_EQ(held(), 0u);
+}
+
 TEST_F(DecodeBalancerTest, ManyThatWaitArePlacedAtOnce) {
   joins(kInstance, {1, 2, 3});
   for (std::uint64_t id = 1; id < 16; ++id) EXPECT_TRUE(reserves(id).silent());

@@ -1,0 +1,117 @@
+#include "actors/pd/decode_instance_core.hpp"
+
+#include <algorithm>
+
+#include "actors/pd/token_batches.hpp"
+
+namespace troupe {
+
+namespace {
+constexpr OpId kDecodeStep{1};
+
+DraftBudget::Options with_rows(DraftBudget::Options options, std::uint32_t rows) {
+  options.rows_most = rows;
+  return options;
+}
+}  // namespace
+
+DecodeInstanceCore::DecodeInstanceCore(const Args& args)
+    : args_(args),
+      budget_(with_rows(args.drafts, args.rows_most)),
+      rows_(args.members),
+      next_(std::make_shared<GroupPlan>()) {
+  next_->reset = true;
+  use_.members = args.members;
+}
+
+void DecodeInstanceCore::on(const Started&, Context& context, Effects& out) {
+  DecodeInstanceJoined joined;
+  joined.instance = context.self;
+  joined.ranks.assign(args_.members, {context.self, args_.blocks, args_.rows_most});
+  out.send(args_.balancer, make_message<DecodeInstanceJoined>(std::move(joined)));
+}
+
+void DecodeInstanceCore::on(const StartDecode& start, Context& context, Effects& out) {
+  TROUPE_ASSERT(start.member < args_.members && rows_[start.member] < args_.rows_most,
+                "the balancer counts rows");
+  TROUPE_ASSERT(!jobs_.contains(start.request), "a request is here once");
+  jobs_.emplace(start.request, Job{context.from, start.streams, start.member, start.generated});
+  if (std::find(routes_.begin(), routes_.end(), context.from) == routes_.end()) {
+    routes_.push_back(context.from);
+    out.watch(context.from);
+  }
+  ++rows_[start.member];
+  next_->enters.push_back(
+      {start.member, start.request, start.context, start.generated, start.sealed.work});
+  out.send(args_.balancer, make_message<DecodeStarted>(start.request, start.generation));
+  launch(context, out);
+}
+
+void DecodeInstanceCore::on(const StopDecode& stop, Context&, Effects&) {
+  if (jobs_.contains(stop.request)) leave(stop.request);
+}
+
+void DecodeInstanceCore::on(const Down& down, Context&, Effects&) {
+  std::erase(routes_, down.ref);
+  std::vector<RequestId> gone;
+  for (const auto& [request, job] : jobs_) {
+    if (job.route == down.ref) gone.push_back(request);
+  }
+  for (const RequestId request : gone) leave(request);
+}
+
+void DecodeInstanceCore::leave(RequestId request) {
+  // It may not have entered yet: then it never does.
+  const auto entered = std::erase_if(
+      next_->enters, [&](const GroupEntry& entry) { return entry.request == request; });
+  if (entered == 0) next_->leaves.push_back(request);
+  drop(request);
+}
+
+void DecodeInstanceCore::drop(RequestId request) {
+  --rows_[jobs_.at(request).member];
+  jobs_.erase(request);
+}
+
+void DecodeInstanceCore::launch(Context& context, Effects& out) {
+  if (running_ || jobs_.size() == 0) return;
+  running_ = true;
+  next_->drafts.resize(args_.members);
+  for (std::uint32_t i = 0; i < args_.members; ++i) next_->drafts[i] = budget_.drafts(rows_[i]);
+  auto step = std::make_shared<StepPlan>();
+  step->step = ++steps_;
+  step->group = std::exchange(next_, std::make_shared<GroupPlan>());
+  stepping_ = jobs_.size();
+  out.launch({kDecodeStep,
+              args_.stream,
+              LaunchKind::kForward,
+              0,
+              std::move(step),
+              {},
+              context.now + kStepMost});
+}
+
+void DecodeInstanceCore::on(const Done<StepResult>& done, Context& context, Effects& out) {
+  if (done.failed) return out.fail("a step failed: " + done.error.message);
+  running_ = false;
+  const GroupResult& result = *done.output.group.result;
+  use_.add(result, done.output.device_time.seconds(), static_cast<double>(stepping_));
+  TokenBatches batches;
+  for (const GroupEnd& end : result.ended) {
+    const auto at = jobs_.find(end.request);
+    // It left while the step ran. The device has forgotten it: the notice finds nothing.
+    if (at == jobs_.end()) continue;
+    const Job& job = at->second;
+    batches.add(job.streams, job.route, end.request, job.generated, end.tokens, true);
+    out.send(job.route, make_message<DecodeEnded>(end.request, job.generated + end.tokens));
+    drop(end.request);
+  }
+  batches.hand_out(steps_, out);
+  launch(context, out);
+}
+
+std::string DecodeInstanceCore::describe() const {
+  return "rows=" + std::to_string(jobs_.size()) + " steps=" + std::to_string(steps_);
+}
+
+}  // namespace troupe

@@ -1,0 +1,85 @@
+// Decode instance: one communication domain of GPUs that decode together (EP64/DP64, EP8/DP8).
+//
+// Continuous batching: what came since the last step's begin enters the next one, what ended
+// leaves. The group steps as one; a step lasts as long as its slowest member, and idle members step
+// along. How many drafts a member's rows verify is decided here (runtime/cost/draft_budget.hpp);
+// what is accepted, and when an answer ends, only the device knows.
+//
+// Protocol: pd_messages.hpp; to the balancer decode_messages.hpp: it joins at its start, and says
+// when a reserved request starts.
+//
+// The client gets the tokens of the instance in one batch, at the end: rows are kept as sums
+// (group_step.hpp), so that only ends are known by row. TTFT comes from the prefill engine's first
+// token; TPOT from both; gaps between tokens are not told apart.
+//
+// Invariants
+// 1. At most one step is in flight; the next starts as soon as it ends, while there are rows.
+// 2. A member has at most `rows_most` rows: the balancer counts, this core asserts.
+// 3. The end of a route takes its rows out at the next step.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/decode_balancer/decode_messages.hpp"
+#include "actors/pd/group_use.hpp"
+#include "actors/pd/pd_messages.hpp"
+#include "runtime/actor/actor.hpp"
+#include "runtime/base/linked_map.hpp"
+#include "runtime/cost/draft_budget.hpp"
+
+namespace troupe {
+
+class DecodeInstanceCore {
+ public:
+  using Accepts = Protocol<Started, StartDecode, StopDecode, Done<StepResult>, Down, Undeliverable>;
+  struct Args {
+    StreamRef stream;
+    std::uint32_t members = 64;
+    std::uint32_t blocks = 0;  ///< KV blocks of a member
+    std::uint32_t rows_most = 96;
+    DraftBudget::Options drafts;  ///< its rows_most is set from the one above
+    ActorRef balancer;
+  };
+  static constexpr const char* kKind = "decode_instance";
+  static constexpr Duration kStepMost = seconds(60);
+
+  explicit DecodeInstanceCore(const Args& args);
+
+  void on(const Started&, Context& context, Effects& out);
+  void on(const StartDecode& start, Context& context, Effects& out);
+  void on(const StopDecode& stop, Context& context, Effects& out);
+  void on(const Done<StepResult>& done, Context& context, Effects& out);
+  void on(const Down& down, Context& context, Effects& out);
+  void on(const Undeliverable&, Context&, Effects&) {}  // routes are watched
+
+  const char* phase() const { return running_ ? "decoding" : "idle"; }
+  std::string describe() const;
+  const GroupUse& use() const { return use_; }
+  std::size_t rows() const { return jobs_.size(); }
+
+ private:
+  struct Job {
+    ActorRef route;
+    ActorRef streams;
+    std::uint32_t member = 0;
+    std::uint32_t generated = 0;
+  };
+  void drop(RequestId request);
+  void leave(RequestId request);
+  void launch(Context& context, Effects& out);
+
+  Args args_;
+  DraftBudget budget_;
+  std::vector<std::uint32_t> rows_;  ///< of each member
+  LinkedMap<RequestId, Job> jobs_;
+  std::vector<ActorRef> routes_;     ///< that are watched
+  std::shared_ptr<GroupPlan> next_;  ///< what changes with the next step
+  bool running_ = false;
+  std::uint64_t steps_ = 0;
+  std::size_t stepping_ = 0;  ///< rows of the step in flight
+  GroupUse use_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,80 @@
+// Fabric: the simulated network and storage, which all transfers of a cluster share.
+//
+// Protocol: pd_messages.hpp. MoveBytes becomes a fluid flow (runtime/simulation/fluid_links.hpp):
+//
+//   fetch   storage read → spine → the machine's NIC in
+//   push    NIC out → spine → NIC in
+//   write   NIC out → spine → storage write
+//
+// A storage read begins after its access time, which has jitter; the store's operations a second
+// bound its bandwidth, since it is read in blocks. A flow that was stopped ends without a word.
+//
+// It stands in the place of the transport: in production bytes move by themselves, and nobody asks
+// an actor.
+//
+// Invariant: one timer, for the earliest start or end. Units: bytes, seconds.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/pd/pd_messages.hpp"
+#include "runtime/actor/actor.hpp"
+#include "runtime/base/flat_map.hpp"
+#include "runtime/simulation/fabric_speeds.hpp"
+#include "runtime/simulation/fluid_links.hpp"
+
+namespace troupe {
+
+class FabricCore {
+ public:
+  using Accepts = Protocol<Started, MoveBytes, StopMove, TimerFired, Undeliverable>;
+  struct Args {
+    FabricSpeeds speeds;
+    std::uint32_t ports = 0;
+  };
+  static constexpr const char* kKind = "fabric";
+
+  explicit FabricCore(const Args& args);
+
+  void on(const Started&, Context&, Effects&) {}
+  void on(const MoveBytes& move, Context& context, Effects& out);
+  void on(const StopMove& stop, Context& context, Effects& out);
+  void on(const TimerFired& fired, Context& context, Effects& out);
+  void on(const Undeliverable&, Context&, Effects&) {}  // its flow has ended
+
+  std::string describe() const { return "flows=" + std::to_string(links_->flows()); }
+  const FluidLinks& links() const { return *links_; }
+  LinkId spine() const { return spine_; }
+  LinkId storage_read() const { return storage_read_; }
+  LinkId storage_write() const { return storage_write_; }
+  LinkId nic_in(PortId port) const { return LinkId(first_in_ + port.value); }
+  LinkId nic_out(PortId port) const { return LinkId(first_out_ + port.value); }
+  std::uint32_t ports() const { return args_.ports; }
+  std::uint64_t moves(MoveKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
+
+ private:
+  struct Waiting {
+    MoveBytes move;
+    FlowId flow;
+  };
+  void begin(const MoveBytes& move, FlowId flow, Time now);
+  void work_off(Context& context, Effects& out);
+  void arm(Effects& out);
+
+  Args args_;
+  std::unique_ptr<FluidLinks> links_;
+  LinkId spine_, storage_read_, storage_write_;
+  std::uint32_t first_in_ = 0;
+  std::uint32_t first_out_ = 0;
+  std::multimap<Time, Waiting> starts_;  ///< reads whose access time runs
+  FlatMap<ActorRef> askers_;             ///< by move: who hears of its end; a write has none
+  std::uint64_t next_write_ = 0;
+  std::uint64_t counts_[3] = {};
+  std::optional<Time> armed_;
+};
+
+}  // namespace troupe

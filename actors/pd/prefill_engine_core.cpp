@@ -1,0 +1,152 @@
+#include "actors/pd/prefill_engine_core.hpp"
+
+#include <algorithm>
+
+#include "actors/decode_balancer/decode_messages.hpp"
+#include "actors/pd/token_batches.hpp"
+
+namespace troupe {
+
+namespace {
+constexpr OpId kPrefillStep{1};
+/// How many steps of the fit pass between two reports to the balancer.
+constexpr std::uint64_t kLearnedEvery = 64;
+}  // namespace
+
+PrefillEngineCore::PrefillEngineCore(const Args& args)
+    : args_(args),
+      queues_(args.members, ChunkQueue(args.curve, args.budget, args.limits)),
+      fit_(args.curve) {
+  use_.members = args.members;
+}
+
+void PrefillEngineCore::on(const Started&, Context& context, Effects& out) {
+  PrefillEngineJoined joined;
+  joined.engine = context.self;
+  joined.ranks.assign(args_.members, context.self);
+  out.send(args_.balancer, make_message<PrefillEngineJoined>(std::move(joined)));
+}
+
+void PrefillEngineCore::on(const StartPrefill& start, Context& context, Effects& out) {
+  TROUPE_ASSERT(start.member < args_.members && start.hit < start.length, "the balancer counts");
+  TROUPE_ASSERT(!jobs_.contains(start.request), "a request is here once");
+  jobs_.emplace(start.request, Job{context.from, start, context.now + start.time_left});
+  if (std::find(routes_.begin(), routes_.end(), context.from) == routes_.end()) {
+    routes_.push_back(context.from);
+    out.watch(context.from);
+  }
+  queues_[start.member].push(start.request, start.hit, start.length);
+  launch(context, out);
+}
+
+void PrefillEngineCore::on(const StopPrefill& stop, Context&, Effects&) {
+  if (jobs_.contains(stop.request)) drop(stop.request);
+}
+
+void PrefillEngineCore::on(const Down& down, Context&, Effects&) {
+  std::erase(routes_, down.ref);
+  std::vector<RequestId> gone;
+  for (const auto& [request, job] : jobs_) {
+    if (job.route == down.ref) gone.push_back(request);
+  }
+  for (const RequestId request : gone) drop(request);
+}
+
+void PrefillEngineCore::drop(RequestId request) {
+  queues_[jobs_.at(request).start.member].withdraw(request);
+  jobs_.erase(request);
+}
+
+void PrefillEngineCore::reserve_decode(const Job& job, Time now, Effects& out) {
+  ReserveDecode reserve;
+  reserve.request = job.start.request;
+  reserve.owner = job.route;
+  reserve.context = job.start.length;
+  reserve.output_most = job.start.output_most;
+  reserve.time_left = job.until - now;
+  out.send(args_.decode_balancer, make_message<ReserveDecode>(std::move(reserve)));
+}
+
+void PrefillEngineCore::launch(Context& context, Effects& out) {
+  if (plan_ != nullptr) return;
+  auto plan = std::make_shared<GroupPlan>();
+  for (std::uint32_t member = 0; member < args_.members; ++member) {
+    for (const auto& chunk : queues_[member].next_step()) {
+      const Job& job = jobs_.at(chunk.request);
+      plan->chunks.push_back(
+          {member, chunk.request, chunk.start, chunk.tokens, chunk.last, job.start.sealed.work});
+      if (chunk.last) reserve_decode(job, context.now, out);
+    }
+  }
+  if (plan->chunks.empty()) return;
+  plan_ = std::move(plan);
+  auto step = std::make_shared<StepPlan>();
+  step->step = ++steps_;
+  step->group = plan_;
+  out.launch({kPrefillStep,
+              args_.stream,
+              LaunchKind::kForward,
+              0,
+              std::move(step),
+              {},
+              context.now + kStepMost});
+}
+
+void PrefillEngineCore::on(const Done<StepResult>& done, Context& context, Effects& out) {
+  if (done.failed) return out.fail("a step failed: " + done.error.message);
+  const GroupResult& result = *done.output.group.result;
+  use_.add(result, done.output.device_time.seconds(), 0);
+  for (ChunkQueue& queue : queues_) queue.took(done.output.device_time);
+  learn(result, out);
+  tell_progress(result, context, out);
+  plan_ = nullptr;
+  launch(context, out);
+}
+
+void PrefillEngineCore::learn(const GroupResult& result, Effects& out) {
+  if (!args_.fit) return;
+  std::vector<StepSample> samples(args_.members);
+  for (const GroupChunk& chunk : plan_->chunks) {
+    samples[chunk.member].add(chunk.tokens, chunk.start);
+  }
+  for (std::uint32_t member = 0; member < args_.members; ++member) {
+    if (samples[member].tokens == 0) continue;
+    samples[member].took = result.own[member];
+    fit_.observe(samples[member]);
+  }
+  const PrefillCurve curve = fit_.curve();
+  for (ChunkQueue& queue : queues_) queue.set_curve(curve);
+  if (steps_ % kLearnedEvery == 0) {
+    out.send(args_.balancer, make_message<PrefillCurveLearned>(curve.a, curve.b, curve.g));
+  }
+}
+
+void PrefillEngineCore::tell_progress(const GroupResult& result, Context& context, Effects& out) {
+  PrefillAdvanced advanced;
+  TokenBatches batches;
+  std::size_t ended = 0;
+  for (const GroupChunk& chunk : plan_->chunks) {
+    const auto job = jobs_.find(chunk.request);
+    // The device tells ends in the order of chunks.
+    const bool complete =
+        ended < result.ended.size() && result.ended[ended].request == chunk.request;
+    if (complete) ++ended;
+    if (job == jobs_.end()) continue;
+    const StartPrefill& start = job->second.start;
+    advanced.rows.push_back({chunk.request, start.generation, chunk.start + chunk.tokens});
+    if (!chunk.last) continue;
+    batches.add(start.streams, job->second.route, chunk.request, 0, 1, complete);
+    out.send(job->second.route, make_message<PrefillEnded>(chunk.request, complete));
+    drop(chunk.request);
+  }
+  batches.hand_out(steps_, out);
+  if (advanced.rows.empty()) return;
+  advanced.engine = context.self;
+  out.send(args_.balancer, make_message<PrefillAdvanced>(std::move(advanced)));
+}
+
+std::string PrefillEngineCore::describe() const {
+  return "jobs=" + std::to_string(jobs_.size()) + " steps=" + std::to_string(steps_);
+}
+
+}  // namespace troupe

@@ -1,0 +1,138 @@
+// Route: takes requests through a cluster with prefill and decode apart.
+//
+// To gateway, requests and stream table it is a rank (rank_messages.hpp): they need not know how
+// many GPUs stand behind it. Each row is a flow here:
+//
+//   queued ─pulled→ fetching ─→ prefilling ─ended→ placing ─reserved→ pushing ─→ decoding ─→ end
+//      the KV's way:   the hit, from storage           the prompt's, to decode
+//
+// It is the entrypoint too: prefix_index.hpp says how much of a prompt is in the store. The place
+// on a decode GPU is asked for by the engine when the last chunk is in a step, so that it is there
+// when the prompt is computed. Without a hit nothing is fetched.
+//
+// Leases: the route owns the work at both balancers, the rows at engines and instances, the
+// transfers. All of them watch it: its end frees everything. It watches each row's request, whose
+// end is the flow's: it then takes back what the flow has.
+//
+// When a group is lost: before prefill has ended, the balancer hands the request to another engine
+// (a PrefillAssigned with a higher generation); while its KV is pushed or decoded it begins anew
+// with its prefix from the store (seed 000: re-routing of requests, not restarts), at most
+// kReroutesMost times. The client keeps what it has: tokens go on where they stopped.
+//
+// Invariants
+// 1. At most `rows_most` flows live; more rows are rejected.
+// 2. The stream table gets exactly one end of a row: from an engine or instance, or from here.
+// 3. A flow has at most one transfer under way.
+// 4. A row's parking is not passed on: its tokens come in two batches, and KV costs nothing more.
+//
+// Files: route_core.cpp (beginning and end), route_steps.cpp (the way between).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "actors/decode_balancer/decode_messages.hpp"
+#include "actors/gateway/gateway_messages.hpp"
+#include "actors/pd/pd_wiring.hpp"
+#include "actors/pd/prefix_index.hpp"
+#include "actors/prefill_balancer/prefill_messages.hpp"
+#include "runtime/actor/actor.hpp"
+#include "runtime/base/linked_map.hpp"
+
+namespace troupe {
+
+class RouteCore {
+ public:
+  using Accepts =
+      Protocol<Started, SubmitRow, CancelRow, ParkRow, BatchTaken, PrefillAssigned, PrefillRefused,
+               BytesMoved, PrefillEnded, DecodeReserved, DecodeNotReserved, DecodeReservationLost,
+               DecodeEnded, Down, Undeliverable>;
+  struct Args {
+    ActorRef node;  ///< hears of it as of any rank
+    std::string model;
+    std::uint32_t context_max = 0;
+    std::uint32_t rows_most = 1u << 20;
+    PrefixIndex::Options prefixes;
+    std::shared_ptr<const PdWiring> wiring;
+  };
+  static constexpr const char* kKind = "route";
+  static constexpr std::uint32_t kReroutesMost = 2;
+
+  explicit RouteCore(const Args& args) : args_(args), prefixes_(args.prefixes) {}
+
+  void on(const Started&, Context& context, Effects& out);
+  void on(const SubmitRow& submit, Context& context, Effects& out);
+  void on(const CancelRow& cancel, Context& context, Effects& out);
+  void on(const ParkRow&, Context&, Effects&) {}
+  void on(const BatchTaken&, Context&, Effects&) {}
+  void on(const PrefillAssigned& assigned, Context& context, Effects& out);
+  void on(const PrefillRefused& refused, Context& context, Effects& out);
+  void on(const BytesMoved& moved, Context& context, Effects& out);
+  void on(const PrefillEnded& ended, Context& context, Effects& out);
+  void on(const DecodeReserved& reserved, Context& context, Effects& out);
+  void on(const DecodeNotReserved& refused, Context& context, Effects& out);
+  void on(const DecodeReservationLost& lost, Context& context, Effects& out);
+  void on(const DecodeEnded& ended, Context& context, Effects& out);
+  void on(const Down& down, Context& context, Effects& out);
+  void on(const Undeliverable& lost, Context& context, Effects& out);
+
+  std::string describe() const { return "flows=" + std::to_string(flows_.size()); }
+  std::size_t flows() const { return flows_.size(); }
+  const PrefixIndex& prefixes() const { return prefixes_; }
+
+ private:
+  enum class State : std::uint8_t {
+    kQueued,
+    kFetching,
+    kPrefilling,
+    kPlacing,
+    kPushing,
+    kDecoding
+  };
+  struct Place {
+    ActorRef group;
+    std::uint32_t member = 0;
+    std::uint32_t generation = 0;
+  };
+  struct Flow {
+    RequestId request;
+    ActorRef owner;    ///< the request actor
+    ActorRef streams;  ///< where tokens go
+    SealedWork sealed;
+    Time deadline;
+    std::uint32_t length = 0;
+    std::uint32_t output_most = 0;
+    std::uint32_t hit = 0;
+    State state = State::kQueued;
+    bool first_token = false;  ///< its client has it
+    std::uint8_t reroutes = 0;
+    std::uint8_t moves = 0;  ///< transfers so far
+    std::uint64_t move = 0;  ///< the one under way; 0: none
+    Place engine;
+    Place place;  ///< on a decode GPU; nobody: none is reserved
+  };
+
+  Flow* find(RequestId request);
+  PortId port_of(const Place& place) const {
+    return args_.wiring->port_of(place.group.node, place.member);
+  }
+  void submit(Flow& flow, Context& context, Effects& out);
+  void start_prefill(Flow& flow, Context& context, Effects& out);
+  void push(Flow& flow, Effects& out);
+  void start_decode(Flow& flow, Context& context, Effects& out);
+  void move(Flow& flow, MoveKind kind, PortId from, PortId to, std::uint64_t bytes, Effects& out);
+  void stop_move(Flow& flow, Effects& out);
+  void begin_anew(Flow& flow, const char* why, Context& context, Effects& out);
+  /// Takes back all that the flow has, and forgets it.
+  void abandon(Flow& flow, Effects& out);
+  void fail(Flow& flow, Code code, std::string message, Context& context, Effects& out);
+  void forget(Flow& flow, Effects& out);
+
+  Args args_;
+  PrefixIndex prefixes_;
+  LinkedMap<RequestId, Flow> flows_;
+  FlatMap<RequestId> by_owner_;  ///< by hash_of() of the request actor
+};
+
+}  // namespace troupe

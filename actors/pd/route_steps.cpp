@@ -1,0 +1,187 @@
+// A flow's way, from the prefill balancer to the end of its answer.
+#include "actors/pd/route_core.hpp"
+
+namespace troupe {
+
+namespace {
+/// Transfers of one request: two a life, and those of lives that lost their group.
+constexpr std::uint64_t kMovesBits = 8;
+}  // namespace
+
+void RouteCore::submit(Flow& flow, Context& context, Effects& out) {
+  flow.state = State::kQueued;
+  SubmitPrefill submit;
+  submit.request = flow.request;
+  submit.owner = context.self;
+  submit.length = flow.length;
+  submit.hit = flow.hit;
+  if (flow.sealed.work != nullptr) {
+    submit.affinity = flow.sealed.work->session;
+    if (args_.wiring->send_chains) submit.chain = flow.sealed.work->chain;
+  }
+  submit.time_left = flow.deadline - context.now;
+  out.send(args_.wiring->prefill_balancer, make_message<SubmitPrefill>(std::move(submit)));
+}
+
+void RouteCore::on(const PrefillAssigned& assigned, Context& context, Effects& out) {
+  Flow* flow = find(assigned.request);
+  if (flow == nullptr) return;
+  // A newer generation: the engine of the older one is gone, with all that it had of this request.
+  const bool computing = flow->state == State::kQueued || flow->state == State::kFetching ||
+                         flow->state == State::kPrefilling;
+  if (!computing || assigned.generation <= flow->engine.generation) return;
+  stop_move(*flow, out);
+  if (flow->engine.generation > 0) {
+    // The lost engine may have asked for a place; the new one asks again.
+    out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow->request));
+    flow->place = {};
+  }
+  flow->engine = {assigned.engine, assigned.member, assigned.generation};
+  flow->hit = assigned.hit;
+  if (flow->hit == 0) return start_prefill(*flow, context, out);
+  flow->state = State::kFetching;
+  const KvSizes& kv = args_.wiring->kv;
+  const PortId port = port_of(flow->engine);
+  move(*flow, MoveKind::kFetch, port, port, flow->hit * kv.token_bytes + kv.window_bytes, out);
+}
+
+void RouteCore::start_prefill(Flow& flow, Context& context, Effects& out) {
+  flow.state = State::kPrefilling;
+  StartPrefill start;
+  start.request = flow.request;
+  start.member = flow.engine.member;
+  start.generation = flow.engine.generation;
+  start.hit = flow.hit;
+  start.length = flow.length;
+  start.output_most = flow.output_most;
+  start.time_left = flow.deadline - context.now;
+  if (!flow.first_token) start.streams = flow.streams;
+  start.sealed = flow.sealed;
+  out.send(flow.engine.group, make_message<StartPrefill>(std::move(start)));
+}
+
+void RouteCore::on(const BytesMoved& moved, Context& context, Effects& out) {
+  Flow* flow = find(RequestId(moved.move >> kMovesBits));
+  if (flow == nullptr || moved.move != flow->move) return;  // it was stopped
+  flow->move = 0;
+  if (flow->state == State::kFetching) return start_prefill(*flow, context, out);
+  if (flow->state == State::kPushing) start_decode(*flow, context, out);
+}
+
+void RouteCore::on(const PrefillEnded& ended, Context& context, Effects& out) {
+  Flow* flow = find(ended.request);
+  if (flow == nullptr || flow->state != State::kPrefilling) return;
+  prefixes_.computed(flow->sealed.work.get(), context.now);
+  flow->first_token = true;
+  if (ended.complete) {
+    out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow->request, 1u));
+    return forget(*flow, out);
+  }
+  flow->state = State::kPlacing;
+  out.watch(flow->engine.group);
+  if (flow->place.group) push(*flow, out);
+}
+
+void RouteCore::on(const DecodeReserved& reserved, Context&, Effects& out) {
+  Flow* flow = find(reserved.request);
+  if (flow == nullptr) {
+    // It ended while the engine asked in its name.
+    out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(reserved.request));
+    return;
+  }
+  // Of an engine that was lost: given back already.
+  if (flow->state == State::kQueued || flow->state == State::kFetching) return;
+  flow->place = {reserved.rank, reserved.member, reserved.generation};
+  // While it seems to decode: the instance went before it could start there.
+  if (flow->state == State::kPlacing || flow->state == State::kPushing ||
+      flow->state == State::kDecoding) {
+    push(*flow, out);
+  }
+}
+
+void RouteCore::push(Flow& flow, Effects& out) {
+  stop_move(flow, out);
+  flow.state = State::kPushing;
+  const KvSizes& kv = args_.wiring->kv;
+  move(flow, MoveKind::kPush, port_of(flow.engine), port_of(flow.place),
+       flow.length * kv.token_bytes + 2 * kv.window_bytes, out);
+}
+
+void RouteCore::start_decode(Flow& flow, Context&, Effects& out) {
+  flow.state = State::kDecoding;
+  StartDecode start;
+  start.request = flow.request;
+  start.member = flow.place.member;
+  start.generation = flow.place.generation;
+  start.context = flow.length + 1;
+  start.generated = 1;
+  start.streams = flow.streams;
+  start.sealed = flow.sealed;
+  out.send(flow.place.group, make_message<StartDecode>(std::move(start)));
+}
+
+void RouteCore::on(const DecodeEnded& ended, Context&, Effects& out) {
+  Flow* flow = find(ended.request);
+  if (flow == nullptr || flow->state != State::kDecoding) return;
+  const std::uint64_t computed = flow->length - flow->hit + ended.output;
+  const PortId port = port_of(flow->place);
+  out.send(args_.wiring->fabric,
+           make_message<MoveBytes>(std::uint64_t{0}, MoveKind::kWrite, port, port,
+                                   computed * args_.wiring->kv.token_bytes));
+  out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow->request, ended.output));
+  forget(*flow, out);
+}
+
+void RouteCore::move(Flow& flow, MoveKind kind, PortId from, PortId to, std::uint64_t bytes,
+                     Effects& out) {
+  ++flow.moves;
+  TROUPE_ASSERT(flow.moves < 1u << (kMovesBits - 1), "a flow moves its KV a few times");
+  flow.move = flow.request.value << kMovesBits | flow.moves;
+  out.send(args_.wiring->fabric, make_message<MoveBytes>(flow.move, kind, from, to, bytes));
+}
+
+void RouteCore::stop_move(Flow& flow, Effects& out) {
+  if (flow.move == 0) return;
+  out.send(args_.wiring->fabric, make_message<StopMove>(flow.move));
+  flow.move = 0;
+}
+
+void RouteCore::on(const PrefillRefused& refused, Context& context, Effects& out) {
+  if (Flow* flow = find(refused.request)) fail(*flow, refused.code, refused.message, context, out);
+}
+
+void RouteCore::on(const DecodeNotReserved& refused, Context& context, Effects& out) {
+  Flow* flow = find(refused.request);
+  if (flow == nullptr || flow->state == State::kQueued || flow->state == State::kFetching) return;
+  fail(*flow, refused.code, refused.message, context, out);
+}
+
+void RouteCore::on(const DecodeReservationLost& lost, Context& context, Effects& out) {
+  Flow* flow = find(lost.request);
+  if (flow == nullptr) return;
+  flow->place = {};
+  if (lost.code == Code::kLost) {
+    if (flow->state != State::kDecoding) return;
+    return begin_anew(*flow, "its decode instance is gone", context, out);
+  }
+  // One that ran out while the prompt is computed anew is asked for again with the last chunk.
+  if (flow->state == State::kPlacing || flow->state == State::kPushing) {
+    fail(*flow, lost.code, "the reservation on a decode GPU ran out", context, out);
+  }
+}
+
+void RouteCore::begin_anew(Flow& flow, const char* why, Context& context, Effects& out) {
+  stop_move(flow, out);
+  if (++flow.reroutes > kReroutesMost) {
+    return fail(flow, Code::kLost, std::string(why) + ", and it was routed anew before", context,
+                out);
+  }
+  out.count("troupe_requests_rerouted_total");
+  // What was reserved, or asked for, is given back: the next engine asks again.
+  out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow.request));
+  flow.place = {};
+  flow.engine = {};
+  submit(flow, context, out);
+}
+
+}  // namespace troupe

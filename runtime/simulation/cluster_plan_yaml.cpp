@@ -1,0 +1,188 @@
+// Reads a ClusterPlan from YAML.
+#include <fstream>
+#include <sstream>
+
+#include "runtime/simulation/cluster_plan.hpp"
+#include "runtime/simulation/workload_yaml.hpp"
+#include "runtime/simulation/yaml_reader.hpp"
+
+namespace troupe {
+
+namespace {
+
+constexpr std::uint64_t kPlanMany = 1u << 20;
+constexpr double kLargestConstant = 1e15;
+
+/// GPUs that a plan may name. What the figures are: memory and its bandwidth as their vendors say.
+const Hardware kHardware[] = {
+    {"B200", 180, 8, 50, "vendor's data sheet; 8 TB/s as CALIB.md assumes", true},
+    {"H200", 141, 4.8, 50, "vendor's data sheet", false},
+    {"H100", 80, 3.35, 50, "vendor's data sheet", false},
+};
+
+Status read_hardware(const std::string& file, const YAML::Node& node, ClusterPlan& plan) {
+  if (!node) return ok_status();
+  if (node.IsScalar()) {
+    const std::string name = node.as<std::string>();
+    std::string known;
+    for (const Hardware& one : kHardware) {
+      if (one.name == name) {
+        plan.hardware = one;
+        return ok_status();
+      }
+      known += " " + one.name;
+    }
+    return Error{Code::kInvalid, file + ":" + std::to_string(node.Mark().line + 1) +
+                                     ": hardware: there is no " + name +
+                                     "; these are known:" + known +
+                                     "; or give {name, hbm_gb, hbm_tb_s, nic_gb_s, source}"};
+  }
+  YamlMap map(file, node, "hardware");
+  plan.hardware.fitted = false;
+  plan.hardware.source = "set by " + file;
+  map.get("name", plan.hardware.name);
+  map.get("hbm_gb", plan.hardware.hbm_gb, 1, 1e5);
+  map.get("hbm_tb_s", plan.hardware.hbm_tb_s, 0.01, 1e4);
+  map.get("nic_gb_s", plan.hardware.nic_gb_s, 0.01, 1e5);
+  map.get("source", plan.hardware.source);
+  return map.finish();
+}
+
+/// What follows from the GPU, before constants of the file's own.
+void take_hardware(ClusterPlan& plan) {
+  const Hardware& gpu = plan.hardware;
+  constexpr double kContext = 131'072;
+  const double k_ms = plan.constant("kv_token_bytes") * kContext / (gpu.hbm_tb_s * 1e12) * 1e3;
+  plan.set_constant("decode_k_ms", k_ms, "kv_token_bytes at the bandwidth of " + gpu.name);
+  plan.set_constant("nic_gb_s", gpu.nic_gb_s, gpu.name + ": " + gpu.source);
+  if (gpu.fitted) return;
+  for (PlanConstant& one : plan.constants) {
+    if (one.source.starts_with("fit ")) one.source = "EXTRAPOLATED from another GPU: " + one.source;
+  }
+}
+
+Status read_constants(const std::string& file, const YAML::Node& node, ClusterPlan& plan) {
+  if (!node) return ok_status();
+  YamlMap map(file, node, "constants");
+  for (PlanConstant& one : plan.constants) {
+    if (!map.has(one.name)) continue;
+    if (node[one.name].IsScalar()) {
+      map.get(one.name, one.value, 0, kLargestConstant);
+      one.source = "set by " + file;
+      continue;
+    }
+    YamlMap entry(file, map.child(one.name), "constants." + one.name);
+    if (!entry.has("value")) entry.fail("value", "a number is expected");
+    entry.get("value", one.value, 0, kLargestConstant);
+    one.source = "set by " + file;
+    entry.get("source", one.source);
+    TROUPE_TRY(entry.finish());
+  }
+  return map.finish();
+}
+
+Status read_prefill(const std::string& file, const YAML::Node& node, PrefillPlan& plan) {
+  if (!node) return ok_status();
+  YamlMap map(file, node, "prefill");
+  map.get("engines", plan.engines, 1, kPlanMany);
+  map.get("ranks", plan.ranks, 1, 1024);
+  map.get("step_budget_ms", plan.step_budget);
+  map.get("chunk_tokens", plan.chunk_tokens, 128, 1u << 24);
+  map.get("policy", plan.policy);
+  map.get("moves_a_round", plan.moves_a_round, 1, kPlanMany);
+  map.get("fit", plan.fit);
+  if (plan.step_budget <= Duration()) map.fail("step_budget_ms", "more than 0 is expected");
+  return map.finish();
+}
+
+Status read_decode(const std::string& file, const YAML::Node& node, DecodePlan& plan) {
+  if (!node) return ok_status();
+  YamlMap map(file, node, "decode");
+  map.get("instances", plan.instances, 1, kPlanMany);
+  map.get("ranks", plan.ranks, 1, 1024);
+  map.get("rows_most", plan.rows_most, 1, 65'536);
+  map.get("kv_gb", plan.kv_gb, 0.001, 1e5);
+  map.get("drafts", plan.drafts);
+  map.get("policy", plan.policy);
+  return map.finish();
+}
+
+Result<GroupFault> read_group_fault(const std::string& file, const YAML::Node& node,
+                                    const ClusterPlan& plan) {
+  YamlMap map(file, node, "faults");
+  GroupFault fault;
+  std::string victim;
+  map.get("at_ms", fault.at);
+  map.get("kill", victim);
+  map.get("which", fault.which, 0, kPlanMany);
+  if (victim == "decode_instance") {
+    fault.kind = GroupKind::kDecodeInstance;
+  } else if (victim != "prefill_engine") {
+    map.fail("kill", "prefill_engine or decode_instance is expected");
+  }
+  const std::uint32_t pool =
+      fault.kind == GroupKind::kDecodeInstance ? plan.decode.instances : plan.prefill.engines;
+  if (fault.which >= pool) map.fail("which", "the pool has " + std::to_string(pool));
+  TROUPE_TRY(map.finish());
+  return fault;
+}
+
+Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
+  YamlMap map(file, root, "cluster");
+  ClusterPlan plan;
+  map.get("name", plan.name);
+  map.get("seed", plan.seed, 0, std::uint64_t{1} << 52);
+  map.get("explore_ties", plan.explore_ties);
+  map.get("up_already", plan.up_already);
+  map.get("context_max", plan.context_max, 2, 1u << 26);
+  map.get("requests_max", plan.requests_max, 1, 1u << 26);
+  map.get("request_timeout_ms", plan.request_timeout);
+  TROUPE_TRY(read_hardware(file, map.child("hardware"), plan));
+  take_hardware(plan);
+  TROUPE_TRY(read_constants(file, map.child("constants"), plan));
+  TROUPE_TRY(read_prefill(file, map.child("prefill"), plan.prefill));
+  TROUPE_TRY(read_decode(file, map.child("decode"), plan.decode));
+  TROUPE_TRY(read_workload(file, map.child("workload"), plan.workload, [&](YamlMap& load) {
+    load.get("cached_share", plan.prefix.cached_share, 0, 1);
+  }));
+  const YAML::Node faults = map.child("faults");
+  if (faults && !faults.IsSequence()) map.fail("faults", "a list is expected");
+  if (faults && faults.IsSequence()) {
+    for (const auto& node : faults) {
+      TROUPE_TRY_ASSIGN(const auto fault, read_group_fault(file, node, plan));
+      plan.faults.push_back(fault);
+    }
+  }
+  TROUPE_TRY(map.finish());
+  return plan;
+}
+
+}  // namespace
+
+bool is_cluster_plan(std::string_view text) {
+  try {
+    const YAML::Node root = YAML::Load(std::string(text));
+    return root.IsMap() && (root["prefill"] || root["decode"]);
+  } catch (const YAML::Exception&) {
+    return false;  // whoever reads it as something else says what is wrong
+  }
+}
+
+Result<ClusterPlan> parse_cluster_plan(std::string_view text, const std::string& file) {
+  try {
+    return read_plan(file, YAML::Load(std::string(text)));
+  } catch (const YAML::Exception& failure) {
+    return Error{Code::kInvalid,
+                 file + ":" + std::to_string(failure.mark.line + 1) + ": not YAML: " + failure.msg};
+  }
+}
+
+Result<ClusterPlan> load_cluster_plan(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return Error{Code::kNotFound, "there is no file " + file};
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return parse_cluster_plan(text.str(), file);
+}
+
+}  // namespace troupe

@@ -1,0 +1,181 @@
+#include "runtime/simulation/group_models.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "runtime/base/rng.hpp"
+
+namespace troupe {
+
+namespace {
+
+struct Moments {
+  double mean = 1;
+  double deviation = 0;
+};
+
+/// Of 1 + the number of drafts accepted in a row, each with this chance.
+Moments moments_of_chance(double chance, std::uint32_t drafts) {
+  double mean = 1;
+  double square = 0;
+  double reach = 1;
+  for (std::uint32_t i = 0; i <= drafts; ++i) {
+    const double stop = i == drafts ? reach : reach * (1 - chance);
+    square += stop * (1.0 + i) * (1.0 + i);
+    if (i > 0) mean += reach;
+    reach *= chance;
+  }
+  return {mean, std::sqrt(std::max(0.0, square - mean * mean))};
+}
+
+/// The fitted curve says only means; its deviation is taken from the chance that has its mean.
+Moments moments_of_curve(const Acceptance& acceptance) {
+  const double mean = acceptance.tokens(acceptance.drafts);
+  double low = 0;
+  double high = 1;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (moments_of_chance(middle, acceptance.drafts).mean < mean ? low : high) = middle;
+  }
+  return {mean, moments_of_chance(low, acceptance.drafts).deviation};
+}
+
+double normal(Rng& rng) {
+  return std::sqrt(-2 * std::log(1 - rng.uniform())) *
+         std::cos(2 * std::numbers::pi * rng.uniform());
+}
+
+}  // namespace
+
+StepModel::Outcome GroupModel::sample(const StepPlan&, Time) {
+  return {Duration(), Error{Code::kUnsupported, "a simulated group samples in its forward step"}};
+}
+
+Duration GroupModel::copy(std::size_t) {
+  return Duration();  // bytes between machines are the links' (fluid_links.hpp)
+}
+
+StepModel::Outcome GroupModel::outcome(const StepPlan& plan,
+                                       std::shared_ptr<GroupResult> result) const {
+  StepResult step;
+  step.step = plan.step;
+  const Duration slowest = *std::max_element(result->own.begin(), result->own.end());
+  step.group.result = std::move(result);
+  return {slowest, std::move(step)};
+}
+
+StepModel::Outcome PrefillGroup::forward(const StepPlan& plan, Time) {
+  TROUPE_ASSERT(plan.group != nullptr, "a group runs plans of groups");
+  cost_->saw_step();
+  auto result = std::make_shared<GroupResult>();
+  sums_.assign(members_, Sums());
+  for (const GroupChunk& chunk : plan.group->chunks) {
+    Sums& sums = sums_.at(chunk.member);
+    sums.tokens += chunk.tokens;
+    sums.pairs += chunk.tokens * (chunk.start + chunk.tokens / 2.0);
+    result->tokens += chunk.tokens;
+    const std::uint32_t output = chunk.work == nullptr ? 1 : chunk.work->output;
+    if (chunk.last && output <= 1) result->ended.push_back({chunk.request, chunk.member, 1});
+  }
+  for (const Sums& sums : sums_) {
+    const double own = sums.tokens > 0 ? cost_->prefill_seconds(sums.tokens, sums.pairs) : 0;
+    result->own.push_back(from_seconds(own));
+  }
+  return outcome(plan, std::move(result));
+}
+
+DecodeGroup::DecodeGroup(std::shared_ptr<CostModel> cost, std::uint32_t members,
+                         const DecodeGroupOptions& options)
+    : GroupModel(std::move(cost), members),
+      options_(options),
+      spread_(options.rule == DraftRule::kOff ? 0
+              : options.draft_chance > 0
+                  ? moments_of_chance(options.draft_chance, options.acceptance.drafts).deviation
+                  : moments_of_curve(options.acceptance).deviation),
+      all_(members) {}
+
+double DecodeGroup::accepted(double v) const {
+  if (options_.rule == DraftRule::kOff || v <= 0) return 1;
+  if (options_.rule == DraftRule::kFixed && options_.draft_chance > 0) {
+    return moments_of_chance(options_.draft_chance, options_.acceptance.drafts).mean;
+  }
+  return options_.acceptance.tokens(v);
+}
+
+void DecodeGroup::forget_all() {
+  all_.assign(members_, Member());
+  rows_ = FlatMap<Row>();
+}
+
+void DecodeGroup::enter(const GroupEntry& entry) {
+  Member& member = all_.at(entry.member);
+  const std::uint32_t output = entry.work == nullptr ? 1 : entry.work->output;
+  Row row;
+  row.member = entry.member;
+  row.tokens = output > entry.generated ? output - entry.generated : 1;
+  row.base = entry.context - member.position;
+  Rng rng(mix64(options_.seed, entry.request.value));
+  const double steps = row.tokens / accepted(options_.acceptance.drafts);
+  const double chance = normal(rng) * spread_ * std::sqrt(steps);
+  // Never below half of its mean: a normal of few steps would reach below nothing.
+  row.end = member.position + std::max(row.tokens * 0.5, row.tokens + chance);
+  member.base += row.base;
+  ++member.rows;
+  member.ends.push({row.end, entry.request});
+  rows_.insert(entry.request.value, row);
+  cost_->saw_context(entry.context + row.tokens);
+}
+
+void DecodeGroup::leave(RequestId request) {
+  const Row* row = rows_.find(request.value);
+  if (row == nullptr) return;
+  Member& member = all_[row->member];
+  member.base -= row->base;
+  --member.rows;
+  rows_.erase(request.value);
+}
+
+double DecodeGroup::step_member(std::uint32_t index, double drafts, GroupResult& result) {
+  Member& member = all_[index];
+  if (member.rows == 0) return 0;
+  const double rows = member.rows;
+  const double context = member.base + rows * member.position;
+  const double gained = accepted(drafts);
+  double time = cost_->decode_seconds(rows, rows * (1 + drafts), context) + options_.extra;
+  if (options_.rule == DraftRule::kConfidence) time /= 1 - options_.overhead;
+  member.position += gained;
+  result.tokens += rows * gained;
+  take_ended(index, result);
+  return time / options_.efficiency;
+}
+
+void DecodeGroup::take_ended(std::uint32_t index, GroupResult& result) {
+  Member& member = all_[index];
+  while (!member.ends.empty() && member.ends.top().at <= member.position) {
+    const End end = member.ends.top();
+    member.ends.pop();
+    const Row* row = rows_.find(end.request.value);
+    // A row that left, and perhaps came again, has another end.
+    if (row == nullptr || row->end != end.at || row->member != index) continue;
+    result.ended.push_back({end.request, index, row->tokens});
+    leave(end.request);
+  }
+}
+
+StepModel::Outcome DecodeGroup::forward(const StepPlan& plan, Time) {
+  TROUPE_ASSERT(plan.group != nullptr, "a group runs plans of groups");
+  TROUPE_ASSERT(plan.group->drafts.size() == members_, "each member has a number of drafts");
+  cost_->saw_step();
+  if (plan.group->reset) forget_all();
+  for (const RequestId request : plan.group->leaves) leave(request);
+  for (const GroupEntry& entry : plan.group->enters) enter(entry);
+  auto result = std::make_shared<GroupResult>();
+  result->own.reserve(members_);
+  for (std::uint32_t i = 0; i < members_; ++i) {
+    result->own.push_back(from_seconds(step_member(i, plan.group->drafts[i], *result)));
+  }
+  return outcome(plan, std::move(result));
+}
+
+}  // namespace troupe

@@ -1,0 +1,114 @@
+// Simulated groups of GPUs: what a step of a prefill engine or of a decode instance takes and
+// brings.
+//
+// A group's step ends for all members with its slowest one (layers of experts are spread over the
+// group, so that everybody waits for everybody). Members without work step along.
+//
+// PrefillGroup: a member's time is the prefill formula of its chunks.
+//
+// DecodeGroup: rows are kept as sums. All rows of a member advance together, by the mean of
+// accepted tokens a step, so that a row is one number: the member's position at which it ends. What
+// chance does to a row is drawn once, when it enters: the sum of many accepted lengths is normal,
+// so its end moves by z sigma sqrt(steps). A step costs O(members + rows that enter or end).
+//
+// Acceptance is a script, seeded by the request: no core can read it. Output lengths likewise.
+//
+// Source: CALIB.md. Units: seconds, tokens. Threads: those of ModelledDevice.
+#pragma once
+
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "runtime/base/flat_map.hpp"
+#include "runtime/cost/draft_budget.hpp"
+#include "runtime/device/modelled_device.hpp"
+#include "runtime/simulation/cost_model.hpp"
+
+namespace troupe {
+
+/// What both kinds of groups share: the sink of costs, and what nobody asks of them.
+class GroupModel : public StepModel {
+ public:
+  GroupModel(std::shared_ptr<CostModel> cost, std::uint32_t members)
+      : cost_(std::move(cost)), members_(members) {}
+
+  Outcome sample(const StepPlan& plan, Time start) override;
+  Duration copy(std::size_t bytes) override;
+
+ protected:
+  Outcome outcome(const StepPlan& plan, std::shared_ptr<GroupResult> result) const;
+
+  std::shared_ptr<CostModel> cost_;
+  std::uint32_t members_;
+};
+
+class PrefillGroup final : public GroupModel {
+ public:
+  using GroupModel::GroupModel;
+  Outcome forward(const StepPlan& plan, Time start) override;
+
+ private:
+  struct Sums {
+    double tokens = 0;
+    double pairs = 0;
+  };
+  std::vector<Sums> sums_;  ///< kept for its memory
+};
+
+struct DecodeGroupOptions {
+  std::uint64_t seed = 1;
+  DraftRule rule = DraftRule::kConfidence;
+  Acceptance acceptance;
+  /// Each draft is accepted with this chance if all before it were: replaces `acceptance` where
+  /// drafts are fixed (the plots of seed 004 assume 0.75). 0: the fitted curve.
+  double draft_chance = 0;
+  double overhead = 0.0151;  ///< of choosing lengths by row: throughput lost (CALIB.md)
+  double extra = 0;       ///< seconds a step: EP8 reads 48 experts a GPU, not 7 (CALIB.md: 3.18 ms)
+  double efficiency = 1;  ///< of the perfectly balanced step; seed 004: about 0.8 in production
+};
+
+class DecodeGroup final : public GroupModel {
+ public:
+  DecodeGroup(std::shared_ptr<CostModel> cost, std::uint32_t members,
+              const DecodeGroupOptions& options);
+  Outcome forward(const StepPlan& plan, Time start) override;
+
+  /// Tokens a row and step with v drafts.
+  double accepted(double v) const;
+  std::size_t rows() const { return rows_.size(); }
+
+ private:
+  struct Row {
+    std::uint32_t member = 0;
+    std::uint32_t tokens = 0;  ///< still to generate when it entered
+    double base = 0;           ///< its KV's length less the member's position
+    double end = 0;            ///< the position at which it has generated all
+  };
+  struct End {
+    double at;
+    RequestId request;
+    friend bool operator>(const End& a, const End& b) {
+      return a.at != b.at ? a.at > b.at : a.request > b.request;
+    }
+  };
+  struct Member {
+    double position = 0;  ///< tokens that a row has generated since the beginning
+    double base = 0;      ///< sum over rows
+    std::uint32_t rows = 0;
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends;  ///< some of rows that left
+  };
+
+  void forget_all();
+  void enter(const GroupEntry& entry);
+  void leave(RequestId request);
+  double step_member(std::uint32_t index, double drafts, GroupResult& result);
+  void take_ended(std::uint32_t index, GroupResult& result);
+
+  DecodeGroupOptions options_;
+  double spread_;  ///< deviation of the tokens of one row and step
+  std::vector<Member> all_;
+  FlatMap<Row> rows_;
+};
+
+}  // namespace troupe

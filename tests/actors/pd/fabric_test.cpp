@@ -1,0 +1,96 @@
+// The fabric's protocol, and the prefix index.
+#include "actors/pd/fabric_core.hpp"
+#include "actors/pd/hit_policy.hpp"
+#include "actors/pd/prefix_index.hpp"
+#include "tests/actors/core_driver.hpp"
+
+namespace troupe {
+namespace {
+
+const ActorRef kFabricRoute = actor(95);
+constexpr TimerTag kFabricTag{1, 0};
+
+FabricCore::Args fabric_args() {
+  FabricCore::Args args;
+  args.ports = 2;
+  args.speeds.jitter = Duration(1);
+  return args;
+}
+
+TEST(Fabric, APushTakesBytesOverTheNic) {
+  CoreDriver<FabricCore> fabric(fabric_args());
+  const Turn begun = fabric.hears(MoveBytes{5, MoveKind::kPush, PortId(0), PortId(1), 50'000'000},
+                                  from(kFabricRoute));
+  EXPECT_EQ(begun.timer(kFabricTag), fabric.now() + milliseconds(1));
+  fabric.passes(milliseconds(1));
+  EXPECT_EQ(fabric.timer_fires(kFabricTag).only<BytesMoved>(kFabricRoute).move, 5u);
+}
+
+TEST(Fabric, AFetchWaitsForTheStoresAccess) {
+  CoreDriver<FabricCore> fabric(fabric_args());
+  const Turn begun = fabric.hears(MoveBytes{5, MoveKind::kFetch, PortId(1), PortId(1), 50'000'000},
+                                  from(kFabricRoute));
+  ASSERT_TRUE(begun.timer(kFabricTag));
+  const Duration access = *begun.timer(kFabricTag) - fabric.now();
+  EXPECT_GE(access, microseconds(300));
+  EXPECT_LT(access, microseconds(301));
+  fabric.passes(access);
+  const Turn flowing = fabric.timer_fires(kFabricTag);
+  EXPECT_TRUE(flowing.silent());
+  EXPECT_EQ(flowing.timer(kFabricTag), fabric.now() + milliseconds(1));
+}
+
+TEST(Fabric, WritesAreNobodysAndStopsAreSilent) {
+  CoreDriver<FabricCore> fabric(fabric_args());
+  fabric.hears(MoveBytes{0, MoveKind::kWrite, PortId(0), PortId(0), 50'000'000},
+               from(kFabricRoute));
+  fabric.hears(MoveBytes{6, MoveKind::kFetch, PortId(1), PortId(1), 1'000}, from(kFabricRoute));
+  fabric.hears(StopMove{6}, from(kFabricRoute));
+  fabric.hears(StopMove{6}, from(kFabricRoute));
+  fabric.passes(milliseconds(2));
+  EXPECT_TRUE(fabric.timer_fires(kFabricTag).silent());
+  EXPECT_EQ(fabric.core().links().flows(), 0u);
+}
+
+TEST(HitPolicy, AnswersTheSeedsExample) {
+  // Seed 004, check 1: 50,000 tokens, 49,000 of them cached.
+  EXPECT_EQ(prefix_hit(50'000, 49'000, true), 48'896u);
+  EXPECT_EQ(prefix_hit(50'000, 49'000, false), 48'768u);
+  EXPECT_EQ(prefix_hit(50'000, 50'000, true), 49'866u / 128 * 128);
+  EXPECT_EQ(prefix_hit(134, 134, true), 0u);
+  EXPECT_EQ(prefix_hit(300, 100, false), 0u);
+}
+
+TEST(PrefixIndex, BlocksAreThereWhenTheyWereComputed) {
+  PrefixIndex::Options options;
+  options.window_miss = 0;
+  PrefixIndex index(options);
+  Rng rng(1);
+  SimulatedWork work;
+  work.chain = {11, 12, 13, 14};
+  work.session = 3;
+  EXPECT_EQ(index.hit(&work, 600, Time(), rng), 0u);
+  index.computed(&work, Time());
+  // 466 tokens at most, three blocks of 128 in them; the session's window is there for 180 s.
+  EXPECT_EQ(index.hit(&work, 600, Time() + seconds(179), rng), 384u);
+  EXPECT_EQ(index.hit(&work, 600, Time() + seconds(180), rng), 256u);
+  EXPECT_EQ(index.tokens_asked(), 1'800u);
+  EXPECT_EQ(index.tokens_hit(), 640u);
+}
+
+TEST(PrefixIndex, AShareOfLookupsMissesItsWindow) {
+  PrefixIndex::Options options;
+  options.window_miss = 0.25;
+  PrefixIndex index(options);
+  Rng rng(1);
+  SimulatedWork work;
+  work.cached = 1'280;
+  int missed = 0;
+  for (int i = 0; i < 4'000; ++i) {
+    missed += index.hit(&work, 2'000, Time(), rng) == 1'152 ? 1 : 0;
+  }
+  EXPECT_NEAR(missed, 1'000, 100);
+}
+
+}  // namespace
+}  // namespace troupe

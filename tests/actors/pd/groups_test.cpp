@@ -1,0 +1,196 @@
+// Engines and instances by calling them: what is in a step, what its end means, what leaves.
+#include "actors/pd/decode_instance_core.hpp"
+#include "actors/pd/group_host_core.hpp"
+#include "actors/pd/prefill_engine_core.hpp"
+#include "tests/actors/core_driver.hpp"
+
+namespace troupe {
+namespace {
+
+const ActorRef kBalancer = actor(91);
+const ActorRef kDecodeBalancer = actor(92);
+const ActorRef kGroupStreams = actor(94);
+const ActorRef kGroupRoute = actor(95);
+
+std::shared_ptr<const GroupPlan> launched(const Turn& turn) {
+  const auto launches = turn.all<effect::LaunchStep>();
+  EXPECT_EQ(launches.size(), 1u) << turn.story();
+  return launches.empty() ? std::make_shared<GroupPlan>() : launches.front().plan->group;
+}
+
+Done<StepResult> done(GroupResult result, Duration took = milliseconds(30)) {
+  Done<StepResult> done;
+  done.op = OpId(1);
+  done.output.device_time = took;
+  done.output.group.result = std::make_shared<const GroupResult>(std::move(result));
+  return done;
+}
+
+class EngineTest : public testing::Test {
+ protected:
+  static PrefillEngineCore::Args args() {
+    PrefillEngineCore::Args args;
+    args.members = 2;
+    args.fit = false;
+    args.budget = milliseconds(60);  // 3,456 tokens in whole blocks
+    args.balancer = kBalancer;
+    args.decode_balancer = kDecodeBalancer;
+    return args;
+  }
+  Turn starts(std::uint64_t request, std::uint32_t member, std::uint32_t length) {
+    StartPrefill start;
+    start.request = RequestId(request);
+    start.member = member;
+    start.generation = 3;
+    start.length = length;
+    start.streams = kGroupStreams;
+    start.time_left = seconds(5);
+    return engine.hears(start, from(kGroupRoute));
+  }
+  CoreDriver<PrefillEngineCore> engine{args()};
+};
+
+TEST_F(EngineTest, JoinsOnceForEachRank) {
+  const auto joined = engine.starts().only<PrefillEngineJoined>(kBalancer);
+  EXPECT_EQ(joined.ranks, (std::vector{engine.self(), engine.self()}));
+}
+
+TEST_F(EngineTest, AStepHoldsWhatFitsAndTheRestFollows) {
+  const auto first = launched(starts(1, 0, 5'000));
+  ASSERT_EQ(first->chunks.size(), 1u);
+  EXPECT_EQ(first->chunks[0].tokens, 3'456u);
+  EXPECT_FALSE(first->chunks[0].last);
+  EXPECT_TRUE(starts(2, 1, 100).all<effect::LaunchStep>().empty()) << "a step is in flight";
+  const Turn next = engine.hears(done({{milliseconds(30), Duration()}, {}, 3'456}));
+  const auto advanced = next.only<PrefillAdvanced>(kBalancer);
+  ASSERT_EQ(advanced.rows.size(), 1u);
+  EXPECT_EQ(advanced.rows[0].computed, 3'456u);
+  EXPECT_EQ(advanced.rows[0].generation, 3u);
+  EXPECT_EQ(launched(next)->chunks.size(), 2u) << "both ranks step together";
+  EXPECT_EQ(next.count<ReserveDecode>(), 2u) << "both prompts have their last chunk in it";
+  EXPECT_EQ(next.sent<ReserveDecode>(kDecodeBalancer).front().owner, kGroupRoute);
+  const Turn last = engine.hears(done({{milliseconds(30), milliseconds(25)}, {}, 1'644}));
+  EXPECT_EQ(last.only<TokenBatch>(kGroupStreams).rows.size(), 2u);
+  EXPECT_EQ(last.only<TokenBatch>(kGroupStreams).rank, kGroupRoute);
+  EXPECT_EQ(last.count<PrefillEnded>(), 2u);
+  EXPECT_TRUE(last.all<effect::LaunchStep>().empty());
+  EXPECT_EQ(engine.core().jobs(), 0u);
+}
+
+TEST_F(EngineTest, AnAnswerOfOneTokenIsComplete) {
+  starts(1, 1, 200);
+  const Turn turn =
+      engine.hears(done({{Duration(), milliseconds(30)}, {{RequestId(1), 1, 1}}, 200}));
+  EXPECT_TRUE(turn.only<PrefillEnded>(kGroupRoute).complete);
+  EXPECT_EQ(turn.only<TokenBatch>(kGroupStreams).rows.at(0).finish, Finish::kStop);
+}
+
+TEST_F(EngineTest, WhatWasStoppedIsDropped) {
+  starts(1, 0, 200);
+  starts(2, 0, 200);
+  engine.hears(StopPrefill{RequestId(1)}, from(kGroupRoute));
+  engine.hears(StopPrefill{RequestId(2)}, from(kGroupRoute));
+  const Turn turn = engine.hears(done({{milliseconds(30), Duration()}, {}, 200}));
+  EXPECT_TRUE(turn.silent());
+  EXPECT_TRUE(turn.all<effect::LaunchStep>().empty());
+  starts(3, 0, 200);
+  engine.hears_of_end(kGroupRoute);
+  EXPECT_EQ(engine.core().jobs(), 0u);
+}
+
+TEST_F(EngineTest, AFailedStepEndsTheEngine) {
+  starts(1, 0, 200);
+  Done<StepResult> failed;
+  failed.failed = true;
+  failed.error = {Code::kHung, "no answer"};
+  EXPECT_TRUE(engine.hears(failed).crashes());
+}
+
+class InstanceTest : public testing::Test {
+ protected:
+  static DecodeInstanceCore::Args args() {
+    DecodeInstanceCore::Args args;
+    args.members = 2;
+    args.blocks = 100;
+    args.rows_most = 4;
+    args.drafts.rule = DraftRule::kFixed;
+    args.balancer = kDecodeBalancer;
+    return args;
+  }
+  Turn starts(std::uint64_t request, std::uint32_t member) {
+    StartDecode start;
+    start.request = RequestId(request);
+    start.member = member;
+    start.generation = 2;
+    start.context = 1'000;
+    start.generated = 1;
+    start.streams = kGroupStreams;
+    return instance.hears(start, from(kGroupRoute));
+  }
+  CoreDriver<DecodeInstanceCore> instance{args()};
+};
+
+TEST_F(InstanceTest, RowsEnterAtTheNextStep) {
+  EXPECT_EQ(instance.starts().only<DecodeInstanceJoined>(kDecodeBalancer).ranks.size(), 2u);
+  const Turn turn = starts(1, 0);
+  EXPECT_EQ(turn.only<DecodeStarted>(kDecodeBalancer).generation, 2u);
+  const auto first = launched(turn);
+  EXPECT_TRUE(first->reset) << "the first step of a life";
+  EXPECT_EQ(first->enters.size(), 1u);
+  EXPECT_EQ(first->drafts, (std::vector<float>{5, 0}));
+  EXPECT_TRUE(starts(2, 1).all<effect::LaunchStep>().empty());
+  const auto second = launched(instance.hears(done({{milliseconds(10), Duration()}, {}, 3})));
+  EXPECT_FALSE(second->reset);
+  EXPECT_EQ(second->enters.size(), 1u);
+  EXPECT_EQ(second->drafts, (std::vector<float>{5, 5}));
+}
+
+TEST_F(InstanceTest, EndsComeInOneBatchWithAllTokens) {
+  starts(1, 0);
+  const Turn turn =
+      instance.hears(done({{milliseconds(10), Duration()}, {{RequestId(1), 0, 49}}, 3}));
+  const auto row = turn.only<TokenBatch>(kGroupStreams).rows.at(0);
+  EXPECT_EQ(row.first, 1u);
+  EXPECT_EQ(row.tokens.size(), 49u);
+  EXPECT_EQ(turn.only<DecodeEnded>(kGroupRoute).output, 50u);
+  EXPECT_TRUE(turn.all<effect::LaunchStep>().empty()) << "nothing is left";
+}
+
+TEST_F(InstanceTest, RowsThatLeaveAreToldToTheDevice) {
+  starts(1, 0);
+  starts(2, 1);
+  starts(3, 1);
+  instance.hears(StopDecode{RequestId(1)}, from(kGroupRoute));
+  instance.hears(StopDecode{RequestId(2)}, from(kGroupRoute));
+  const Turn turn =
+      instance.hears(done({{milliseconds(10), Duration()}, {{RequestId(1), 0, 49}}, 3}));
+  EXPECT_EQ(turn.count<DecodeEnded>(), 0u);
+  const auto next = launched(turn);
+  EXPECT_EQ(next->leaves, std::vector{RequestId(1)});
+  ASSERT_EQ(next->enters.size(), 1u) << "one of the two left before it entered";
+  EXPECT_EQ(next->enters[0].request, RequestId(3));
+}
+
+TEST(GroupHost, StartsAgainAfterItsMinutes) {
+  GroupHostCore::Args args;
+  args.group = PrefillEngineCore::Args();
+  args.start_up = seconds(100);
+  args.start_spread = seconds(10);
+  CoreDriver<GroupHostCore> host(args);
+  const auto born = host.starts().all<effect::Spawn>();
+  ASSERT_EQ(born.size(), 1u);
+  const Turn died = host.hears_of_end(born[0].ref);
+  EXPECT_TRUE(died.all<effect::Spawn>().empty());
+  ASSERT_TRUE(died.timer({1, 0}));
+  EXPECT_GE(*died.timer({1, 0}), host.now() + seconds(100));
+  EXPECT_LE(*died.timer({1, 0}), host.now() + seconds(110));
+  const auto again = host.timer_fires({1, 0}).all<effect::Spawn>();
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].ref.life, 2u);
+  args.up_already = false;
+  CoreDriver<GroupHostCore> cold(args);
+  EXPECT_TRUE(cold.starts().all<effect::Spawn>().empty());
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,82 @@
+// Plans of clusters: what they hold, and what is refused with its place.
+#include "runtime/simulation/cluster_plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace troupe {
+namespace {
+
+std::string problem(const char* text) {
+  const auto plan = parse_cluster_plan(text, "x.yaml");
+  return plan.ok() ? "accepted" : plan.error().message;
+}
+
+TEST(ClusterPlan, ReadsPoolsConstantsAndLoad) {
+  const auto plan = parse_cluster_plan(R"(
+name: small
+prefill: {engines: 3, ranks: 2, step_budget_ms: 100}
+decode: {instances: 2, ranks: 8, rows_most: 32, drafts: fixed}
+constants:
+  prefill_b_us: 11
+  decode_t0_ms: {value: 12, source: measured here}
+workload: {request_rate: 5, isl: 1000, cached_share: 0.5}
+faults: [{at_ms: 10, kill: decode_instance, which: 1}]
+)",
+                                       "x.yaml");
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->gpus(), 22u);
+  EXPECT_EQ(plan->prefill.step_budget, milliseconds(100));
+  EXPECT_EQ(plan->constant("prefill_b_us"), 11);
+  EXPECT_EQ(plan->constant("decode_t0_ms"), 12);
+  EXPECT_EQ(plan->prefix.cached_share, 0.5);
+  EXPECT_EQ(plan->workload.isl, 1000u);
+  ASSERT_EQ(plan->faults.size(), 1u);
+  EXPECT_EQ(plan->faults[0].kind, GroupKind::kDecodeInstance);
+  std::string all;
+  for (const auto& line : plan->describe()) all += line + "\n";
+  EXPECT_NE(all.find("prefill_b_us = 11 us a token; set by x.yaml"), std::string::npos);
+  EXPECT_NE(all.find("decode_t0_ms = 12 ms a step; measured here"), std::string::npos);
+}
+
+TEST(ClusterPlan, AnotherGpuScalesWhatItsSheetSaysAndMarksTheRest) {
+  const auto plan = parse_cluster_plan("hardware: H200\nprefill: {}\n", "x.yaml");
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_NEAR(plan->constant("decode_k_ms"), 0.01468 * 8 / 4.8, 1e-5);
+  std::string all;
+  for (const auto& line : plan->describe()) all += line + "\n";
+  EXPECT_NE(all.find("prefill_a_ms = 21.97 ms a step; EXTRAPOLATED"), std::string::npos);
+  const auto own = parse_cluster_plan(
+      "hardware: {name: mine, hbm_gb: 64, hbm_tb_s: 1.6, nic_gb_s: 25}\nprefill: {}\n", "x.yaml");
+  ASSERT_TRUE(own.ok()) << own.error().message;
+  EXPECT_EQ(own->constant("nic_gb_s"), 25);
+}
+
+TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
+  EXPECT_EQ(problem("prefill: {}\nprefil: {}\n").substr(0, 37),
+            "x.yaml:2: unknown key cluster.prefil;");
+  EXPECT_EQ(problem("prefill:\n  engines: 0\n"),
+            "x.yaml:2: prefill.engines: a number from 1 to 1048576 is expected");
+  EXPECT_EQ(problem("constants:\n  prefill_c: 1\n").substr(0, 43),
+            "x.yaml:2: unknown key constants.prefill_c; ");
+  EXPECT_EQ(problem("constants: {nic_gb_s: {source: me}}\n"),
+            "x.yaml:1: constants.nic_gb_s.value: a number is expected");
+  EXPECT_EQ(problem("hardware: H900\n").substr(0, 48),
+            "x.yaml:1: hardware: there is no H900; these are ");
+  EXPECT_EQ(problem("faults: [{kill: gateway}]\n"),
+            "x.yaml:1: faults.kill: prefill_engine or decode_instance is expected");
+  EXPECT_EQ(problem("faults: [{kill: decode_instance, which: 1}]\n"),
+            "x.yaml:1: faults.which: the pool has 1");
+  EXPECT_EQ(problem("prefill: {step_budget_ms: 0}\n"),
+            "x.yaml:1: prefill.step_budget_ms: more than 0 is expected");
+  EXPECT_EQ(problem("workload: {cached_share: 2}\n").substr(0, 31),
+            "x.yaml:1: workload.cached_share");
+}
+
+TEST(ClusterPlan, IsToldFromANodesConfiguration) {
+  EXPECT_TRUE(is_cluster_plan("prefill: {engines: 1}\n"));
+  EXPECT_FALSE(is_cluster_plan("node: {port: 8000}\n"));
+  EXPECT_FALSE(is_cluster_plan("a: [\n"));
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,173 @@
+// The cluster with prefill and decode apart: rules that every run keeps, also while groups die and
+// clients leave; the same events on both drivers.
+#include "tools/simulate/pd_cluster.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tools/simulate/pd_report.hpp"
+#if TROUPE_WITH_CAF
+#include "runtime/actor/caf_world.hpp"
+#endif
+
+namespace troupe {
+namespace {
+
+/// Two engines of two ranks and two instances of four, under a load that they carry.
+ClusterPlan small_plan(std::uint64_t seed) {
+  ClusterPlan plan;
+  plan.seed = seed;
+  plan.explore_ties = seed % 2 == 1;
+  plan.prefill.engines = 3;
+  plan.prefill.ranks = 2;
+  plan.decode.instances = 2;
+  plan.decode.ranks = 4;
+  plan.decode.rows_most = 16;
+  plan.prefix.cached_share = 0.9;
+  plan.workload.request_rate = 60;
+  plan.workload.num_requests = 600;
+  plan.workload.isl = 20'000;
+  plan.workload.isl_stddev = 8'000;
+  plan.workload.osl = 200;
+  plan.workload.osl_spread = 199;
+  return plan;
+}
+
+void add_faults(ClusterPlan& plan) {
+  plan.set_constant("start_up_s", 1, "test");
+  plan.workload.cancel_rate = 0.1;
+  plan.workload.cancel_delay_most = milliseconds(1'500);
+  plan.workload.timeout = seconds(20);
+  plan.faults = {{milliseconds(1'200), GroupKind::kPrefillEngine, 0},
+                 {milliseconds(2'000), GroupKind::kDecodeInstance, 1},
+                 {milliseconds(2'900), GroupKind::kPrefillEngine, 2},
+                 {milliseconds(3'500), GroupKind::kDecodeInstance, 0}};
+}
+
+std::unique_ptr<PdCluster> run(const ClusterPlan& plan, PdCluster::Options options = {}) {
+  auto made = PdCluster::make(plan, std::move(options));
+  EXPECT_TRUE(made.ok()) << made.error().message;
+  EXPECT_TRUE((*made)->run().ok());
+  for (const auto& rule : (*made)->broken_rules()) ADD_FAILURE() << rule;
+  return std::move(made).value();
+}
+
+TEST(PdCluster, EveryRequestIsAnswered) {
+  const auto cluster = run(small_plan(2));
+  const TrafficReport& report = cluster->traffic().report();
+  EXPECT_EQ(report.count(Outcome::kOk), 600u);
+  // Each answer has the tokens that were drawn for it, the first of them from the prefill engine.
+  EXPECT_NEAR(static_cast<double>(report.output_tokens()) / 600, 200, 20);
+  EXPECT_GE(report.osl.percentile(0), 1);
+  EXPECT_LE(report.osl.percentile(100), 399 * 1.01);
+  // 0.9 less the rounding to blocks and the windows that are gone.
+  const PrefixIndex& entrypoint = cluster->route().prefixes();
+  EXPECT_NEAR(
+      static_cast<double>(entrypoint.tokens_hit()) / static_cast<double>(entrypoint.tokens_asked()),
+      0.895, 0.005);
+  // At 20,000 tokens, 2,100 of them to compute: 22 ms + 23 ms alone on a GPU, then waiting.
+  EXPECT_GT(report.ttft.percentile(1), 0.025);
+  EXPECT_LT(report.ttft.percentile(50), 0.3);
+}
+
+TEST(PdCluster, LosesNothingWhenGroupsDieAndClientsLeave) {
+  std::uint64_t rerouted = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(seed);
+    ClusterPlan plan = small_plan(seed);
+    add_faults(plan);
+    const auto cluster = run(plan);
+    const TrafficReport& report = cluster->traffic().report();
+    EXPECT_EQ(report.total(), 600u);
+    EXPECT_EQ(cluster->groups_lost(), 4u);
+    EXPECT_GT(report.count(Outcome::kCancelled), 20u);
+    EXPECT_GT(report.count(Outcome::kOk), 450u);
+    rerouted +=
+        static_cast<std::uint64_t>(cluster->notes().counted("troupe_requests_rerouted_total"));
+  }
+  EXPECT_GT(rerouted, 20u) << "rows of dead instances went on elsewhere";
+}
+
+TEST(PdCluster, TheSameSeedGivesTheSameEvents) {
+  for (const std::uint64_t seed : {3, 4}) {
+    ClusterPlan plan = small_plan(seed);
+    add_faults(plan);
+    const auto once = run(plan);
+    const auto again = run(plan);
+    EXPECT_EQ(once->world().trace_hash(), again->world().trace_hash());
+    EXPECT_EQ(once->world().events(), again->world().events());
+#if TROUPE_WITH_CAF
+    PdCluster::Options hosted;
+    hosted.make_world = [](WorldOptions options) -> std::unique_ptr<World> {
+      return std::make_unique<CafWorld>(std::move(options));
+    };
+    const auto caf = run(plan, std::move(hosted));
+    EXPECT_EQ(caf->world().trace_hash(), once->world().trace_hash());
+    EXPECT_EQ(caf->world().events(), once->world().events());
+#endif
+    plan.seed += 10;
+    EXPECT_NE(run(plan)->world().trace_hash(), once->world().trace_hash());
+  }
+}
+
+TEST(PdCluster, AColdClusterStartsUpFirst) {
+  ClusterPlan plan = small_plan(2);
+  plan.up_already = false;
+  plan.workload.num_requests = 50;
+  const auto cluster = run(plan);
+  EXPECT_EQ(cluster->traffic().report().count(Outcome::kOk), 50u);
+  EXPECT_GT(cluster->world().now(), Time() + seconds(240));
+}
+
+TEST(PdCluster, SlowLinksShowInTheFirstToken) {
+  ClusterPlan plan = small_plan(2);
+  plan.workload.request_rate = 20;
+  const double fast = run(plan)->traffic().report().tpot.mean();
+  plan.set_constant("nic_gb_s", 0.5, "test");
+  const auto slow = run(plan);
+  // A push of 18 MB takes 36 ms instead of 0.4: between the first and the second token.
+  EXPECT_GT(slow->traffic().report().tpot.mean(), fast + 0.036 / 400);
+  std::uint32_t most = 0;
+  for (std::uint32_t i = 0; i < slow->fabric().ports(); ++i) {
+    most = std::max(most, slow->fabric().links().most_flows(slow->fabric().nic_in(PortId(i))));
+  }
+  EXPECT_GT(most, 1u);
+}
+
+TEST(PdCluster, ThePlansOfTheRepositoryRun) {
+  const char* source = std::getenv("TROUPE_SOURCE");
+  ASSERT_NE(source, nullptr);
+  for (const std::uint32_t gpus : {96, 128, 512}) {
+    SCOPED_TRACE(gpus);
+    auto plan =
+        load_cluster_plan(std::string(source) + "/config/sim-" + std::to_string(gpus) + ".yaml");
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    EXPECT_EQ(plan->gpus(), gpus);
+    EXPECT_TRUE(plan->hardware.fitted);
+    plan->workload.num_requests = 300;
+    EXPECT_EQ(run(*plan)->traffic().report().count(Outcome::kOk), 300u);
+  }
+}
+
+TEST(PdCluster, ImpossiblePlansAreRefused) {
+  ClusterPlan plan = small_plan(1);
+  plan.decode.policy = "fair";
+  const auto made = PdCluster::make(plan, {});
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.error().message.find("fair"), std::string::npos);
+}
+
+TEST(PdCluster, ItsReportNamesConstantsAndPools) {
+  ClusterPlan plan = small_plan(2);
+  plan.workload.num_requests = 20;
+  const auto cluster = run(plan);
+  const std::string text = vllm_block(cluster->traffic().report(), pd_lines(*cluster));
+  for (const char* word : {"Prefill utilisation", "Decode waiting for the slowest", "prefill_b_us",
+                           "CALIB.md", "EXTRAPOLATION", "Storage reads"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word;
+  }
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,257 @@
+// A cluster's making: devices, services, groups, front.
+#include "tools/simulate/pd_cluster.hpp"
+
+#include <algorithm>
+
+#include "runtime/simulation/group_models.hpp"
+#include "tools/simulate/pd_prompts.hpp"
+#include "tools/simulate/simulated_recipe.hpp"
+
+namespace troupe {
+
+namespace {
+
+constexpr NodeId kFront(0);
+constexpr double kBlockTokensOfKv = 128;
+/// Roots of the front node; NodeCore::kName is 1.
+enum RootName : std::uint64_t {
+  kTrafficRoot = 2,
+  kRouteRoot,
+  kPrefillBalancerRoot,
+  kDecodeBalancerRoot,
+  kFabricRoot,
+};
+constexpr std::uint64_t kGroupRoot = 1;
+/// From the groups' start to the first request: they have joined by then.
+constexpr Duration kJoined = milliseconds(1);
+
+PrefillConstants prefill_constants(const ClusterPlan& plan) {
+  PrefillConstants constants;
+  constants.a = plan.constant("prefill_a_ms") * 1e-3;
+  constants.b = plan.constant("prefill_b_us") * 1e-6;
+  constants.g = plan.constant("prefill_g");
+  return constants;
+}
+
+DecodeConstants decode_constants(const ClusterPlan& plan) {
+  DecodeConstants constants;
+  constants.t0 = plan.constant("decode_t0_ms") * 1e-3;
+  constants.k = plan.constant("decode_k_ms") * 1e-3;
+  constants.p1 = plan.constant("decode_p1_us") * 1e-6;
+  constants.p2 = plan.constant("decode_p2_us") * 1e-6;
+  constants.n1 = plan.constant("decode_knee");
+  return constants;
+}
+
+TrafficPlan traffic_plan_of(const ClusterPlan& plan, Status& status) {
+  Scenario scenario;
+  scenario.seed = plan.seed;
+  scenario.workload = plan.workload;
+  auto made = traffic_plan(scenario);
+  if (!made.ok()) {
+    status = made.error();
+    return {};
+  }
+  made->osl_spread = plan.workload.osl_spread;
+  return *made;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& plan, Options options) {
+  Status status = ok_status();
+  const TrafficPlan traffic = traffic_plan_of(plan, status);
+  TROUPE_TRY(status);
+  TROUPE_TRY_ASSIGN(const PrefillRule prefill, prefill_rule_from(plan.prefill.policy));
+  TROUPE_TRY_ASSIGN(const DecodeRule decode, decode_rule_from(plan.decode.policy));
+  TROUPE_TRY_ASSIGN(const DraftRule drafts, draft_rule_from(plan.decode.drafts));
+  return std::unique_ptr<PdCluster>(
+      new PdCluster(plan, std::move(options), traffic, prefill, decode, drafts));
+}
+
+PdCluster::PdCluster(const ClusterPlan& plan, Options options, const TrafficPlan& traffic,
+                     PrefillRule prefill, DecodeRule decode, DraftRule drafts)
+    : plan_(plan),
+      options_(std::move(options)),
+      cost_(std::make_shared<CostModel>(prefill_constants(plan), decode_constants(plan))),
+      wiring_(std::make_shared<PdWiring>()),
+      faults_(plan.faults) {
+  std::stable_sort(faults_.begin(), faults_.end(),
+                   [](const GroupFault& a, const GroupFault& b) { return a.at < b.at; });
+  make_devices(drafts);
+  WorldOptions world;
+  world.seed = plan.seed;
+  world.explore_ties = plan.explore_ties;
+  world.trace_hash = options_.trace_hash;
+  world.notes = &notes_;
+  for (const auto& device : devices_) world.devices.push_back(device.get());
+  world.observer = [this](Time, const Envelope& envelope) {
+    const auto* down = envelope.message.as<Down>();
+    if (down != nullptr && down->reason == EndReason::kCrashed) crashes_.push_back(down->detail);
+    if (const auto* told = envelope.message.as<GatewayStarted>()) gateway_ = told->gateway;
+    if (const auto* told = envelope.message.as<StreamsStarted>()) stream_table_ = told->streams;
+  };
+  world_ = options_.make_world(std::move(world));
+  start_services(prefill, decode);
+  start_groups(drafts);
+  start_front(traffic);
+}
+
+PdCluster::~PdCluster() = default;
+
+StreamRef PdCluster::add_device(std::unique_ptr<StepModel> model) {
+  DeviceInfo info;
+  info.kind = "simulated group";
+  info.slot_count = 1;
+  info.context_max = plan_.context_max;
+  devices_.push_back(std::make_unique<ModelledDevice>(info, std::move(model)));
+  return {static_cast<std::uint32_t>(devices_.size() - 1), devices_.back()->open_stream().value()};
+}
+
+void PdCluster::make_devices(DraftRule drafts) {
+  for (std::uint32_t i = 0; i < plan_.prefill.engines; ++i) {
+    streams_.push_back(add_device(std::make_unique<PrefillGroup>(cost_, plan_.prefill.ranks)));
+  }
+  DecodeGroupOptions options;
+  options.seed = plan_.seed;
+  options.rule = drafts;
+  options.acceptance = draft_options(drafts).acceptance;
+  options.draft_chance = plan_.constant("draft_chance");
+  options.overhead = plan_.constant("draft_overhead");
+  options.extra = plan_.constant("decode_extra_ms") * 1e-3;
+  options.efficiency = plan_.constant("decode_efficiency");
+  for (std::uint32_t i = 0; i < plan_.decode.instances; ++i) {
+    streams_.push_back(
+        add_device(std::make_unique<DecodeGroup>(cost_, plan_.decode.ranks, options)));
+  }
+}
+
+DraftBudget::Options PdCluster::draft_options(DraftRule rule) const {
+  DraftBudget::Options options;
+  options.rule = rule;
+  options.acceptance.m = plan_.constant("draft_m");
+  options.acceptance.c = plan_.constant("draft_c");
+  options.acceptance.d = plan_.constant("draft_d");
+  const DecodeConstants decode = decode_constants(plan_);
+  const double extra = plan_.constant("decode_extra_ms") * 1e-3;
+  options.curve = {decode.t0 + extra, decode.k, decode.p1, decode.p2, decode.n1};
+  options.context = plan_.workload.isl;
+  return options;
+}
+
+FabricSpeeds PdCluster::speeds() const {
+  FabricSpeeds speeds;
+  speeds.nic = plan_.constant("nic_gb_s") * 1e9;
+  speeds.spine = plan_.constant("spine_gb_s") * 1e9;
+  speeds.storage_read = plan_.constant("storage_read_gib_s") * (1ull << 30);
+  speeds.storage_write = plan_.constant("storage_write_gib_s") * (1ull << 30);
+  speeds.storage_ops = plan_.constant("storage_mops") * 1e6;
+  speeds.storage_block = plan_.constant("kv_token_bytes") * kBlockTokensOfKv;
+  speeds.access = from_seconds(plan_.constant("storage_access_us") * 1e-6);
+  speeds.jitter = from_seconds(plan_.constant("storage_jitter_us") * 1e-6);
+  return speeds;
+}
+
+PrefillCurve PdCluster::prefill_curve() const {
+  const PrefillConstants constants = prefill_constants(plan_);
+  return {constants.a * 1e9, constants.b * 1e9, constants.g * 1e9};
+}
+
+void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
+  PdWiring& wiring = *wiring_;
+  wiring.kv.token_bytes = static_cast<std::uint64_t>(plan_.constant("kv_token_bytes"));
+  FabricCore::Args fabric;
+  fabric.speeds = speeds();
+  fabric.ports = plan_.gpus();
+  wiring.fabric = world_->spawn_root<FabricCore>(kFront, kFabricRoot, fabric);
+  PrefillBalancerCore::Args prefills;
+  prefills.rule = prefill;
+  prefills.curve = prefill_curve();
+  prefills.buckets.most = plan_.prefill.step_budget * 2;
+  prefills.buckets.moves_a_round = plan_.prefill.moves_a_round;
+  prefills.waiting_most = plan_.requests_max;
+  wiring.prefill_balancer =
+      world_->spawn_root<PrefillBalancerCore>(kFront, kPrefillBalancerRoot, prefills);
+  DecodeBalancerCore::Args decodes;
+  decodes.rule = decode;
+  decodes.limits.waiting_most = plan_.requests_max;
+  wiring.decode_balancer =
+      world_->spawn_root<DecodeBalancerCore>(kFront, kDecodeBalancerRoot, decodes);
+}
+
+GroupHostCore::Args PdCluster::host_args() const {
+  GroupHostCore::Args args;
+  args.start_up = from_seconds(plan_.constant("start_up_s"));
+  args.start_spread = args.start_up / 4;
+  args.up_already = plan_.up_already;
+  return args;
+}
+
+void PdCluster::start_groups(DraftRule drafts) {
+  wiring_->first_port.emplace_back(0);  // the front has no GPUs
+  std::uint32_t port = 0;
+  GroupHostCore::Args host = host_args();
+  for (std::uint32_t i = 0; i < plan_.prefill.engines + plan_.decode.instances; ++i) {
+    const NodeId node(i + 1);
+    wiring_->first_port.emplace_back(port);
+    if (i < plan_.prefill.engines) {
+      PrefillEngineCore::Args args;
+      args.stream = streams_[i];
+      args.members = plan_.prefill.ranks;
+      args.curve = prefill_curve();
+      args.budget = plan_.prefill.step_budget;
+      args.limits.tokens = plan_.prefill.chunk_tokens;
+      args.fit = plan_.prefill.fit;
+      args.balancer = wiring_->prefill_balancer;
+      args.decode_balancer = wiring_->decode_balancer;
+      host.group = args;
+      engines_.push_back(world_->spawn_root<GroupHostCore>(node, kGroupRoot, host));
+      port += plan_.prefill.ranks;
+    } else {
+      DecodeInstanceCore::Args args;
+      args.stream = streams_[i];
+      args.members = plan_.decode.ranks;
+      args.rows_most = plan_.decode.rows_most;
+      const double block = plan_.constant("kv_token_bytes") * kBlockTokensOfKv;
+      args.blocks = static_cast<std::uint32_t>(plan_.decode.kv_gb * 1e9 / block);
+      args.drafts = draft_options(drafts);
+      args.balancer = wiring_->decode_balancer;
+      host.group = args;
+      instances_.push_back(world_->spawn_root<GroupHostCore>(node, kGroupRoot, host));
+      port += plan_.decode.ranks;
+    }
+  }
+}
+
+void PdCluster::start_front(const TrafficPlan& traffic) {
+  TrafficCore::Args clients;
+  clients.plan = traffic;
+  clients.prompts = options_.prompts != nullptr
+                        ? options_.prompts
+                        : std::make_shared<const PdPrompts>(plan_.prefix.cached_share);
+  clients.start_after = kJoined;
+  if (!plan_.up_already) {
+    const GroupHostCore::Args host = host_args();
+    clients.start_after = host.start_up + host.start_spread + seconds(1);
+  }
+  traffic_ = world_->spawn_root<TrafficCore>(kFront, kTrafficRoot, std::move(clients));
+  NodeCore::Args node;
+  node.with_gateway = true;
+  node.responses.limits.count_max = 0;  // simulated answers have no text
+  node.front = traffic_;
+  node.gateway.requests_max = plan_.requests_max;
+  node.gateway.request_timeout = plan_.request_timeout;
+  node.gateway.preparer = std::make_shared<const SimulatedRecipe>(1);
+  node_ = world_->spawn_root<NodeCore>(kFront, NodeCore::kName, std::move(node));
+  RouteCore::Args route;
+  route.node = node_;
+  route.model = SimulatedRecipe::kModel;
+  route.context_max = plan_.context_max;
+  route.rows_most = plan_.requests_max;
+  route.prefixes.window_miss = plan_.constant("window_miss");
+  route.prefixes.window_life = from_seconds(plan_.constant("window_life_s"));
+  route.wiring = wiring_;
+  route_ = world_->spawn_root<RouteCore>(kFront, kRouteRoot, std::move(route));
+}
+
+}  // namespace troupe

@@ -1,0 +1,96 @@
+#include "tools/simulate/pd_report.hpp"
+
+#include <algorithm>
+
+#include "runtime/simulation/formatted.hpp"
+
+namespace troupe {
+
+namespace {
+
+constexpr double kGiga = 1e9;
+
+void add_pool(ReportLines& lines, const std::string& name, const std::string& key,
+              const GroupUse& use, double span) {
+  const double all = use.members * span;
+  const double busy = all > 0 ? use.busy / all : 0;
+  const double tokens = all > 0 ? use.tokens / all : 0;
+  lines.push_back({name + " utilisation", key + "_utilisation", busy, 3});
+  lines.push_back({name + " waiting for the slowest", key + "_bubbles", use.bubbles(), 3});
+  lines.push_back({name + " slowest over mean", key + "_imbalance", use.imbalance(), 3});
+  lines.push_back({name + " tokens/s a GPU", key + "_tokens_per_s_per_gpu", tokens, 0});
+  lines.push_back({name + " steps", key + "_steps", use.steps});
+}
+
+void add_link(ReportLines& lines, const std::string& name, const std::string& key,
+              const FluidLinks& links, LinkId link, double span) {
+  const double share = span > 0 ? links.carried(link) / (links.bandwidth(link) * span) : 0;
+  lines.push_back({name, "",
+                   formatted("%.1f GB/s, %.1f %% of %.0f, at most %u at once",
+                             span > 0 ? links.carried(link) / span / kGiga : 0, share * 100,
+                             links.bandwidth(link) / kGiga, links.most_flows(link))});
+  lines.push_back({"", key + "_use", share});
+  lines.push_back({"", key + "_flows_most", std::uint64_t{links.most_flows(link)}});
+}
+
+void add_links(ReportLines& lines, PdCluster& cluster, double span) {
+  const FabricCore& fabric = cluster.fabric();
+  const FluidLinks& links = fabric.links();
+  add_link(lines, "Spine", "spine", links, fabric.spine(), span);
+  add_link(lines, "Storage reads", "storage_read", links, fabric.storage_read(), span);
+  add_link(lines, "Storage writes", "storage_write", links, fabric.storage_write(), span);
+  double busiest = 0;
+  std::uint32_t most = 0;
+  for (std::uint32_t i = 0; i < fabric.ports(); ++i) {
+    for (const LinkId nic : {fabric.nic_in(PortId(i)), fabric.nic_out(PortId(i))}) {
+      busiest = std::max(busiest, links.carried(nic) / links.bandwidth(nic));
+      most = std::max(most, links.most_flows(nic));
+    }
+  }
+  lines.push_back({"Busiest NIC", "nic_use_most", span > 0 ? busiest / span : 0, 4});
+  lines.push_back({"Transfers on a NIC at once, most", "nic_flows_most", std::uint64_t{most}});
+}
+
+}  // namespace
+
+std::string shape_text(const ClusterPlan& plan) {
+  return formatted("%u prefill engine(s) of %u, %u decode instance(s) of %u: %u GPUs (%s)",
+                   plan.prefill.engines, plan.prefill.ranks, plan.decode.instances,
+                   plan.decode.ranks, plan.gpus(), plan.hardware.name.c_str());
+}
+
+ReportLines pd_lines(PdCluster& cluster) {
+  const ClusterPlan& plan = cluster.plan();
+  const double span = cluster.traffic().report().duration().seconds();
+  ReportLines lines;
+  lines.push_back({"Cluster", "cluster", shape_text(plan)});
+  lines.push_back({"", "gpus", std::uint64_t{plan.gpus()}});
+  lines.push_back({"Policies", "policies",
+                   "prefill " + plan.prefill.policy + ", decode " + plan.decode.policy +
+                       ", drafts " + plan.decode.drafts});
+  const auto asked = static_cast<double>(cluster.route().prefixes().tokens_asked());
+  const auto hit = static_cast<double>(cluster.route().prefixes().tokens_hit());
+  lines.push_back({"Prompt tokens hit", "hit_share", asked > 0 ? hit / asked : 0, 4});
+  add_pool(lines, "Prefill", "prefill", cluster.prefill_use(), span);
+  add_pool(lines, "Decode", "decode", cluster.decode_use(), span);
+  const GroupUse decode = cluster.decode_use();
+  // busy counts each member's seconds, row_time those of all rows of a group.
+  lines.push_back({"Decode rows a GPU, while it steps", "decode_rows_per_gpu",
+                   decode.busy > 0 ? decode.row_time / decode.busy : 0, 1});
+  add_links(lines, cluster, span);
+  lines.push_back({"Groups killed", "groups_killed", std::uint64_t{cluster.groups_lost()}});
+  lines.push_back(
+      {"Requests routed anew", "requests_rerouted",
+       static_cast<std::uint64_t>(cluster.notes().counted("troupe_requests_rerouted_total"))});
+  lines.push_back({"Constants", "constants", plan.describe()});
+  const std::string beyond = cluster.cost().extrapolation();
+  if (!beyond.empty()) lines.push_back({"EXTRAPOLATION", "extrapolation", beyond});
+  if (!plan.hardware.fitted) {
+    lines.push_back(
+        {"EXTRAPOLATION", "hardware_extrapolation",
+         "the constants of steps were fitted on another GPU than " + plan.hardware.name});
+  }
+  return lines;
+}
+
+}  // namespace troupe
