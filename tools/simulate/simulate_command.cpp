@@ -12,6 +12,7 @@
 #include "tools/simulate/perfetto.hpp"
 #include "tools/simulate/report_page.hpp"
 #include "tools/simulate/simulate_options.hpp"
+#include "tools/simulate/sweep_command.hpp"
 #include "tools/simulate/verdict.hpp"
 #if TROUPE_WITH_CAF
 #include "runtime/actor/caf_world.hpp"
@@ -218,6 +219,8 @@ void add_simulate_command(cli::Command& program) {
   cli::Command command =
       program.command("simulate", "Run the whole request path on simulated GPUs");
   const auto options = std::make_shared<SimulateOptions>(command);
+  add_sweep_command(command);
+  add_compare_command(command);
   command.run([options] {
     const Result<int> result = simulate(*options);
     return result.ok() ? *result : cli::report(result.error());
