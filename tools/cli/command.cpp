@@ -206,7 +206,10 @@ Option Command::toggle(const std::string& name, std::string& value, const std::s
   return Option(*app_->add_flag("--" + name + ",!--no-" + name, value, about));
 }
 void Command::run(std::function<int()> work) {
-  app_->callback([work = std::move(work), exit_code = exit_code_] { *exit_code = work(); });
+  app_->callback([app = app_, work = std::move(work), exit_code = exit_code_] {
+    // CLI11 calls the parent of a subcommand that was named, too.
+    if (app->get_subcommands().empty()) *exit_code = work();
+  });
 }
 std::string Command::help() const {
   return app_->help();

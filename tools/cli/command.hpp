@@ -73,7 +73,7 @@ class Command {
   /// --NAME and --no-NAME, as the text "true" or "false".
   Option toggle(const std::string& name, std::string& value, const std::string& about);
 
-  /// What it does; the result is the program's exit code.
+  /// What it does if none of its subcommands is named; the result is the program's exit code.
   void run(std::function<int()> work);
   std::string help() const;
 

@@ -85,7 +85,8 @@ PdCluster::PdCluster(const ClusterPlan& plan, Options options, const TrafficPlan
   world.trace_hash = options_.trace_hash;
   world.notes = &notes_;
   for (const auto& device : devices_) world.devices.push_back(device.get());
-  world.observer = [this](Time, const Envelope& envelope) {
+  world.observer = [this](Time now, const Envelope& envelope) {
+    if (options_.observer) options_.observer(now, envelope);
     const auto* down = envelope.message.as<Down>();
     if (down != nullptr && down->reason == EndReason::kCrashed) crashes_.push_back(down->detail);
     if (const auto* told = envelope.message.as<GatewayStarted>()) gateway_ = told->gateway;

@@ -27,7 +27,11 @@ class PdCluster {
   struct Options {
     MakeWorld make_world = heap_world;
     bool trace_hash = true;
-    std::shared_ptr<const PromptMaker> prompts;  ///< nullptr: the plan's own
+    std::shared_ptr<const PromptMaker> prompts;           ///< nullptr: the plan's own
+    std::function<void(Time, const Envelope&)> observer;  ///< of deliveries; may be empty
+    /// Called so often in virtual time, and at the end; may be empty.
+    std::function<void(PdCluster&)> on_sample;
+    Duration sample_every = seconds(1);
   };
 
   /// kInvalid: policies that are not there, a load that cannot be.

@@ -6,7 +6,6 @@
 namespace troupe {
 
 namespace {
-constexpr Duration kSecond = seconds(1);
 /// After the load: writes to storage, and ends of what clients left.
 constexpr Duration kRest = seconds(20);
 /// Kept of broken rules: the first ones say it all.
@@ -59,8 +58,9 @@ Status PdCluster::run() {
       return Error{Code::kDeadline, "the load did not end; " + std::to_string(traffic().live()) +
                                         " requests are under way"};
     }
-    run_until(world_->now() + kSecond);
+    run_until(world_->now() + options_.sample_every);
     check_sums();
+    if (options_.on_sample) options_.on_sample(*this);
   }
   run_until(world_->now() + kRest);
   check_sums();

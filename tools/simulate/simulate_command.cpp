@@ -7,8 +7,12 @@
 
 #include "actors/traffic/report_json.hpp"
 #include "tools/cli/cli.hpp"
+#include "tools/simulate/pd_recorder.hpp"
 #include "tools/simulate/pd_report.hpp"
+#include "tools/simulate/perfetto.hpp"
+#include "tools/simulate/report_page.hpp"
 #include "tools/simulate/simulate_options.hpp"
+#include "tools/simulate/sweep_command.hpp"
 #include "tools/simulate/verdict.hpp"
 #if TROUPE_WITH_CAF
 #include "runtime/actor/caf_world.hpp"
@@ -117,6 +121,7 @@ void print_report(const TrafficReport& report, const ReportLines& lines,
                            : options.format == "aiperf" ? aiperf_table(report, lines)
                                                         : vllm_block(report, lines);
   std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
 }
 
 int verdict(const Status& status, std::vector<std::string> broken, std::uint64_t seed,
@@ -134,10 +139,45 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// Of the trace: a file of some 100 MB, which the viewer still opens.
+constexpr std::size_t kTracedMost = 100'000;
+
+RequestTimelines::Limits recorded(const SimulateOptions& options) {
+  RequestTimelines::Limits limits;
+  if (!options.perfetto.empty()) limits.first_most = kTracedMost;
+  return limits;
+}
+
+Status write_files(PdCluster& cluster, const PdRecorder& recorder, const ReportLines& lines,
+                   const SimulateOptions& options) {
+  if (!options.perfetto.empty()) {
+    const std::string trace = perfetto_trace(recorder.timelines().first(), recorder.series());
+    TROUPE_TRY(write_report_file(options.perfetto, trace));
+    const std::uint64_t left_out = recorder.timelines().left_out();
+    std::fprintf(
+        stderr, "troupe: %s: %zu requests%s\n", options.perfetto.c_str(),
+        recorder.timelines().first().size(),
+        left_out == 0 ? "" : format(", %" PRIu64 " later ones left out", left_out).c_str());
+  }
+  if (options.report.empty()) return ok_status();
+  ReportPage page;
+  page.title = cluster.plan().name.empty() ? shape_text(cluster.plan()) : cluster.plan().name;
+  page.command = options.replay(cluster.plan().seed);
+  page.traffic = &cluster.traffic().report();
+  page.series = &recorder.series();
+  page.slowest = recorder.timelines().slowest();
+  page.facts = lines;
+  TROUPE_TRY(write_report_file(options.report, html_of(page)));
+  std::fprintf(stderr, "troupe: %s: open it in a browser\n", options.report.c_str());
+  return ok_status();
+}
+
 /// A cluster with prefill and decode apart.
 Result<int> simulate_plan(const ClusterPlan& plan, const SimulateOptions& options) {
   PdCluster::Options cluster_options;
   TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
+  PdRecorder recorder(recorded(options));
+  if (!options.report.empty() || !options.perfetto.empty()) recorder.watch(cluster_options);
   TROUPE_TRY_ASSIGN(const auto cluster, PdCluster::make(plan, std::move(cluster_options)));
   const auto begin = std::chrono::steady_clock::now();
   const Status status = cluster->run();
@@ -148,12 +188,18 @@ Result<int> simulate_plan(const ClusterPlan& plan, const SimulateOptions& option
   add_run(lines, cluster->world(), report.duration().seconds(), options.driver, wall);
   for (auto& line : pd_lines(*cluster)) lines.push_back(std::move(line));
   print_report(report, lines, options);
+  TROUPE_TRY(write_files(*cluster, recorder, lines, options));
   return verdict(status, cluster->broken_rules(), plan.seed, options);
 }
 
 Result<int> simulate(const SimulateOptions& options) {
   TROUPE_TRY_ASSIGN(const SimulateSettings settings, options.load());
   if (settings.plan) return simulate_plan(*settings.plan, options);
+  if (!options.report.empty() || !options.perfetto.empty()) {
+    return Error{Code::kInvalid,
+                 "--report and --perfetto need the plan of a cluster (--config, for example "
+                 "config/sim-128.yaml)"};
+  }
   SimulatedCluster::Options cluster_options;
   TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
   cluster_options.cost = settings.cost;
@@ -173,6 +219,8 @@ void add_simulate_command(cli::Command& program) {
   cli::Command command =
       program.command("simulate", "Run the whole request path on simulated GPUs");
   const auto options = std::make_shared<SimulateOptions>(command);
+  add_sweep_command(command);
+  add_compare_command(command);
   command.run([options] {
     const Result<int> result = simulate(*options);
     return result.ok() ? *result : cli::report(result.error());

@@ -46,6 +46,10 @@ SimulateOptions::SimulateOptions(cli::Command& command) {
       .show_default();
   command.option("--format", format, "table to print").one_of({"vllm", "aiperf"}).show_default();
   command.flag("--json", json, "print one JSON object instead of a table");
+  command.option("--report", report, "page with curves, distributions and the slowest requests")
+      .value_name("FILE.html");
+  command.option("--perfetto", perfetto, "trace of requests and counters for Perfetto's viewer")
+      .value_name("FILE.json");
   add_load(command);
   load_flags_end_ = options_.size();
   add_cluster(command);

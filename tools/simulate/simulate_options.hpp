@@ -43,6 +43,8 @@ class SimulateOptions {
   std::string driver = "heap";
   std::string format = "vllm";
   bool json = false;
+  std::string report;    ///< file; empty: none
+  std::string perfetto;  ///< file; empty: none
 
  private:
   template <class Section, class T>

@@ -1,0 +1,139 @@
+// What a run leaves behind: timelines of requests, curves in bounded memory, the page, the trace.
+#include <gtest/gtest.h>
+#include <rapidjson/document.h>
+
+#include <cmath>
+
+#include "tools/simulate/pd_recorder.hpp"
+#include "tools/simulate/perfetto.hpp"
+#include "tools/simulate/report_page.hpp"
+
+namespace troupe {
+namespace {
+
+struct Recorded {
+  PdRecorder recorder;
+  std::unique_ptr<PdCluster> cluster;
+};
+
+ClusterPlan plan() {
+  ClusterPlan plan;
+  plan.seed = 3;
+  plan.prefill.engines = 2;
+  plan.prefill.ranks = 2;
+  plan.decode.ranks = 4;
+  plan.prefix.cached_share = 0.9;
+  plan.workload.request_rate = 40;
+  plan.workload.num_requests = 200;
+  plan.workload.isl = 20'000;
+  plan.workload.osl = 100;
+  plan.workload.goodput = "ttft:450";
+  return plan;
+}
+
+std::unique_ptr<Recorded> recorded(std::size_t first_most) {
+  RequestTimelines::Limits limits;
+  limits.first_most = first_most;
+  auto made = std::make_unique<Recorded>(Recorded{PdRecorder(limits), nullptr});
+  PdCluster::Options options;
+  made->recorder.watch(options);
+  made->cluster = std::move(PdCluster::make(plan(), std::move(options))).value();
+  EXPECT_TRUE(made->cluster->run().ok());
+  return made;
+}
+
+TEST(RequestTimelines, FollowEachRequestThroughItsPhases) {
+  const auto run = recorded(150);
+  const RequestTimelines& timelines = run->recorder.timelines();
+  ASSERT_EQ(timelines.first().size(), 150u);
+  EXPECT_EQ(timelines.left_out(), 50u);
+  for (const RequestTimeline& one : timelines.first()) {
+    ASSERT_EQ(one.parts.size(), kRequestPhases);
+    for (std::size_t i = 0; i < kRequestPhases; ++i) {
+      EXPECT_EQ(one.parts[i].phase, static_cast<RequestPhase>(i));
+      EXPECT_LE(one.parts[i].begin, i + 1 < kRequestPhases ? one.parts[i + 1].begin : one.ended);
+    }
+    EXPECT_EQ(one.prompt_tokens, 20'000u);
+    EXPECT_NEAR(one.hit_tokens, 18'000, 2 * 128) << "whole blocks, and one less";
+    EXPECT_EQ(one.output_tokens, 100u);
+  }
+  const auto slowest = timelines.slowest();
+  ASSERT_EQ(slowest.size(), 24u);
+  // What the clients saw, less the way of the tokens to them.
+  const Histogram& ttft = run->cluster->traffic().report().ttft;
+  EXPECT_NEAR(slowest.front().first_token.seconds(), ttft.greatest(), 0.002);
+  EXPECT_NEAR(slowest.back().first_token.seconds(), ttft.percentile(88.5), 0.02);
+}
+
+TEST(RunSeries, MergesNeighboursWhenThereAreTooMany) {
+  RunSeries series;
+  series.add_chart({"a", "", {"x", "y"}});
+  const int samples = static_cast<int>(RunSeries::kPointsMost) * 5;
+  for (int i = 0; i < samples; ++i) {
+    series.add(i + 1, {{i % 2 == 0 ? 0.0 : 2.0, i % 2 == 0 ? std::nan("") : 7.0}});
+  }
+  EXPECT_LT(series.times().size(), RunSeries::kPointsMost);
+  EXPECT_GT(series.merged(), 4u);
+  EXPECT_LE(series.times().back(), samples);
+  EXPECT_GT(series.times().back(), samples - static_cast<double>(series.merged()));
+  for (const double x : series.charts()[0].points[0]) EXPECT_DOUBLE_EQ(x, 1);
+  for (const double y : series.charts()[0].points[1]) EXPECT_DOUBLE_EQ(y, 7);
+}
+
+TEST(ReportPage, CarriesTheRunAndNothingOfItIsMarkup) {
+  const auto run = recorded(0);
+  ReportPage page;
+  page.title = "</script><b>";
+  page.command = "troupe simulate";
+  page.traffic = &run->cluster->traffic().report();
+  page.series = &run->recorder.series();
+  page.slowest = run->recorder.timelines().slowest();
+  page.facts = {{"EXTRAPOLATION", "", "far"}, {"GPUs", "gpus", std::uint64_t{8}}};
+  const std::string html = html_of(page);
+  EXPECT_EQ(html.find("</script><b>"), std::string::npos);
+  EXPECT_EQ(html.find("/*DATA*/"), std::string::npos);
+  EXPECT_EQ(html.find("src="), std::string::npos) << "it must not load anything";
+  const std::string open = R"(<script type="application/json" id="data">)";
+  const std::size_t begin = html.find(open) + open.size();
+  rapidjson::Document data;
+  data.Parse(html.substr(begin, html.find("</script>", begin) - begin).c_str());
+  ASSERT_FALSE(data.HasParseError());
+  EXPECT_STREQ(data["title"].GetString(), "</script><b>");
+  EXPECT_STREQ(data["warnings"][0].GetString(), "EXTRAPOLATION: far");
+  EXPECT_EQ(data["slowest"].Size(), 24u);
+  const auto times = data["times"].Size();
+  EXPECT_GT(times, 4u);
+  for (const auto& chart : data["charts"].GetArray()) {
+    for (const auto& line : chart["lines"].GetArray()) EXPECT_EQ(line["points"].Size(), times);
+  }
+}
+
+TEST(Perfetto, PutsRequestsOnTracksThatAreFree) {
+  const auto run = recorded(1'000);
+  const auto& requests = run->recorder.timelines().first();
+  rapidjson::Document trace;
+  trace.Parse(perfetto_trace(requests, run->recorder.series()).c_str());
+  ASSERT_FALSE(trace.HasParseError());
+  std::map<unsigned, double> free_at;
+  std::size_t seen = 0, counters = 0;
+  for (const auto& event : trace["traceEvents"].GetArray()) {
+    counters += event["ph"] == "C" ? 1 : 0;
+    if (event["ph"] != "X" || !event.HasMember("args")) continue;
+    ++seen;
+    double& free = free_at[event["tid"].GetUint()];
+    EXPECT_LE(free, event["ts"].GetDouble() + 1e-3) << "two requests on one track";
+    free = event["ts"].GetDouble() + event["dur"].GetDouble();
+  }
+  EXPECT_EQ(seen, 200u);
+  EXPECT_GT(counters, 10u);
+  EXPECT_LT(free_at.size(), 200u);
+}
+
+TEST(ReportFile, SaysWhyItCannotBeWritten) {
+  const Status status = write_report_file("/no/such/folder/r.html", "x");
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find("/no/such/folder/r.html: No such file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace troupe

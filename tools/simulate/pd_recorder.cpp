@@ -1,0 +1,100 @@
+#include "tools/simulate/pd_recorder.hpp"
+
+#include <cmath>
+
+namespace troupe {
+
+namespace {
+
+const double kNothing = std::nan("");
+
+double share(double part, double whole) {
+  return whole > 0 ? part / whole : kNothing;
+}
+
+/// A group that was lost took its sums with it: no growth then.
+double growth(double now, double before) {
+  return std::max(0.0, now - before);
+}
+
+}  // namespace
+
+PdRecorder::PdRecorder(RequestTimelines::Limits limits) : timelines_(limits) {
+  series_.add_chart(
+      {"Requests",
+       "requests",
+       {"under way", "at the prefill balancer", "waiting for a decode GPU", "decoding"}});
+  series_.add_chart({"Time to first token", "ms", {"p50", "p99"}});
+  series_.add_chart({"Utilisation",
+                     "share of the GPUs' time",
+                     {"prefill", "decode", "prefill, waiting for the slowest",
+                      "decode, waiting for the slowest"}});
+  series_.add_chart({"Throughput", "tokens/s a GPU", {"prefill (computed)", "decode"}});
+  series_.add_chart({"Imbalance", "slowest over mean of a step", {"prefill", "decode"}, true});
+  series_.add_chart({"Prompt tokens hit", "share", {"hit"}});
+  series_.add_chart(
+      {"Links", "share of the bandwidth", {"spine", "storage reads", "storage writes"}});
+}
+
+void PdRecorder::watch(PdCluster::Options& options) {
+  options.observer = [this](Time now, const Envelope& envelope) {
+    timelines_.observe(now, envelope);
+  };
+  options.sample_every = kSampleEvery;
+  options.on_sample = [this](PdCluster& cluster) { sample(cluster); };
+}
+
+PdRecorder::Totals PdRecorder::totals(PdCluster& cluster) {
+  const FabricCore& fabric = cluster.fabric();
+  const FluidLinks& links = fabric.links();
+  return {cluster.world().now(),
+          cluster.prefill_use(),
+          cluster.decode_use(),
+          cluster.route().prefixes().tokens_asked(),
+          cluster.route().prefixes().tokens_hit(),
+          links.carried(fabric.spine()) / links.bandwidth(fabric.spine()),
+          links.carried(fabric.storage_read()) / links.bandwidth(fabric.storage_read()),
+          links.carried(fabric.storage_write()) / links.bandwidth(fabric.storage_write())};
+}
+
+void PdRecorder::sample(PdCluster& cluster) {
+  const Totals now = totals(cluster);
+  const double span = (now.at - before_.at).seconds();
+  const ClusterPlan& plan = cluster.plan();
+  const double prefill_time = span * plan.prefill.engines * plan.prefill.ranks;
+  const double decode_time = span * plan.decode.instances * plan.decode.ranks;
+  auto busy = [](const GroupUse& a, const GroupUse& b) { return growth(a.busy, b.busy); };
+  auto waited = [](const GroupUse& a, const GroupUse& b) {
+    return growth(a.busy - a.own, b.busy - b.own);
+  };
+  auto imbalance = [](const GroupUse& a, const GroupUse& b) {
+    return share(growth(a.ratio, b.ratio),
+                 growth(static_cast<double>(a.steps), static_cast<double>(b.steps)));
+  };
+  const Histogram first = timelines_.take_first_tokens();
+  auto first_ms = [&](double percent) {
+    return first.count() == 0 ? kNothing : first.percentile(percent) * 1e3;
+  };
+  const DecodePlacer& placer = cluster.decode_balancer().placer();
+  const auto waiting = static_cast<double>(placer.waiting());
+  series_.add(now.at.seconds(),
+              {{static_cast<double>(cluster.traffic().live()),
+                static_cast<double>(cluster.prefill_balancer().pool().jobs()), waiting,
+                static_cast<double>(placer.tickets()) - waiting},
+               {first_ms(50), first_ms(99)},
+               {share(busy(now.prefill, before_.prefill), prefill_time),
+                share(busy(now.decode, before_.decode), decode_time),
+                share(waited(now.prefill, before_.prefill), prefill_time),
+                share(waited(now.decode, before_.decode), decode_time)},
+               {share(growth(now.prefill.tokens, before_.prefill.tokens), prefill_time),
+                share(growth(now.decode.tokens, before_.decode.tokens), decode_time)},
+               {imbalance(now.prefill, before_.prefill), imbalance(now.decode, before_.decode)},
+               {share(static_cast<double>(now.hit - before_.hit),
+                      static_cast<double>(now.asked - before_.asked))},
+               {share(growth(now.spine, before_.spine), span),
+                share(growth(now.reads, before_.reads), span),
+                share(growth(now.writes, before_.writes), span)}});
+  before_ = now;
+}
+
+}  // namespace troupe

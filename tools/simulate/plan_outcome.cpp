@@ -1,0 +1,99 @@
+#include "tools/simulate/plan_outcome.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace troupe {
+
+namespace {
+
+double ratio(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+void take_traffic(const TrafficReport& report, PlanOutcome& outcome) {
+  const double span = report.duration().seconds();
+  const auto ok = static_cast<double>(report.count(Outcome::kOk));
+  outcome.requests_per_s = ratio(ok, span);
+  outcome.tokens_per_s_per_gpu =
+      ratio(static_cast<double>(report.output_tokens()), span * outcome.gpus);
+  outcome.user_tokens_per_s = report.user_rate.percentile(50);
+  outcome.ttft_p50_ms = report.ttft.percentile(50) * 1e3;
+  outcome.ttft_p99_ms = report.ttft.percentile(99) * 1e3;
+  outcome.tpot_p50_ms = report.tpot.percentile(50) * 1e3;
+  outcome.tpot_p99_ms = report.tpot.percentile(99) * 1e3;
+  outcome.error_share = report.error_share();
+  if (report.plan().slo.given()) outcome.good_share = ratio(static_cast<double>(report.good()), ok);
+}
+
+double busy(const GroupUse& use, double span) {
+  return ratio(use.busy, use.members * span);
+}
+
+}  // namespace
+
+std::vector<PlanFigure> PlanOutcome::figures() const {
+  return {{"GPUs", "gpus", 0, false, static_cast<double>(gpus)},
+          {"Requests/s", "requests_per_s", 1, true, requests_per_s},
+          {"Output tokens/s a GPU", "tokens_per_s_per_gpu", 0, true, tokens_per_s_per_gpu},
+          {"User tokens/s (p50)", "user_tokens_per_s", 1, true, user_tokens_per_s},
+          {"TTFT p50 (ms)", "ttft_p50_ms", 1, false, ttft_p50_ms},
+          {"TTFT p99 (ms)", "ttft_p99_ms", 1, false, ttft_p99_ms},
+          {"TPOT p50 (ms)", "tpot_p50_ms", 2, false, tpot_p50_ms},
+          {"TPOT p99 (ms)", "tpot_p99_ms", 2, false, tpot_p99_ms},
+          {"Within SLO", "good_share", 3, true, good_share},
+          {"Errors", "error_share", 4, false, error_share},
+          {"Prefill busy", "prefill_utilisation", 3, true, prefill_busy},
+          {"Decode busy", "decode_utilisation", 3, true, decode_busy},
+          {"Prompt tokens hit", "hit_share", 3, true, hit_share}};
+}
+
+PlanOutcome run_plan(const ClusterPlan& plan) {
+  PlanOutcome outcome;
+  outcome.gpus = plan.gpus();
+  PdCluster::Options options;
+  options.trace_hash = false;
+  auto made = PdCluster::make(plan, std::move(options));
+  if (!made.ok()) {
+    outcome.problem = made.error().message;
+    return outcome;
+  }
+  PdCluster& cluster = **made;
+  const Status status = cluster.run();
+  if (!status.ok()) {
+    outcome.problem = status.error().message;
+  } else if (!cluster.broken_rules().empty()) {
+    outcome.problem = cluster.broken_rules().front();
+  }
+  take_traffic(cluster.traffic().report(), outcome);
+  const double span = cluster.traffic().report().duration().seconds();
+  outcome.prefill_busy = busy(cluster.prefill_use(), span);
+  outcome.decode_busy = busy(cluster.decode_use(), span);
+  outcome.hit_share = ratio(static_cast<double>(cluster.route().prefixes().tokens_hit()),
+                            static_cast<double>(cluster.route().prefixes().tokens_asked()));
+  return outcome;
+}
+
+std::vector<PlanOutcome> run_plans(const std::vector<ClusterPlan>& plans, unsigned threads,
+                                   const std::function<void(std::size_t ended)>& done) {
+  std::vector<PlanOutcome> outcomes(plans.size());
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::size_t ended = 0;
+  auto work = [&] {
+    for (std::size_t i = next++; i < plans.size(); i = next++) {
+      outcomes[i] = run_plan(plans[i]);
+      const std::lock_guard lock(mutex);
+      done(++ended);
+    }
+  };
+  std::vector<std::thread> workers;
+  const auto count = std::min<std::size_t>(std::max(1u, threads), plans.size());
+  for (std::size_t i = 0; i < count; ++i) workers.emplace_back(work);
+  for (auto& worker : workers) worker.join();
+  return outcomes;
+}
+
+}  // namespace troupe

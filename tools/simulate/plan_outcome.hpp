@@ -1,0 +1,48 @@
+// What one run of a plan came to, in the figures by which plans are compared.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/simulate/pd_cluster.hpp"
+
+namespace troupe {
+
+/// One figure: how it is called, printed, and which way is better.
+struct PlanFigure {
+  const char* title;
+  const char* key;
+  int decimals;
+  bool more_is_better;
+  double value;
+};
+
+struct PlanOutcome {
+  std::uint32_t gpus = 0;
+  double requests_per_s = 0;
+  double tokens_per_s_per_gpu = 0;  ///< output tokens over all GPUs of both pools
+  double user_tokens_per_s = 0;     ///< median of what a client sees after its first token
+  double ttft_p50_ms = 0;
+  double ttft_p99_ms = 0;
+  double tpot_p50_ms = 0;
+  double tpot_p99_ms = 0;
+  double good_share = 1;   ///< of the answered, within the plan's SLO; 1: it has none
+  double error_share = 0;  ///< failed, timed out or empty
+  double prefill_busy = 0;
+  double decode_busy = 0;
+  double hit_share = 0;
+  std::string problem;  ///< why it has no figures, or which rule it broke; empty: none
+
+  std::vector<PlanFigure> figures() const;
+};
+
+/// Runs it on the calling thread. Never fails: see `problem`.
+PlanOutcome run_plan(const ClusterPlan& plan);
+
+/// The outcomes of all plans, in their order, on at most `threads` threads; `done` is called after
+/// each, one at a time.
+std::vector<PlanOutcome> run_plans(const std::vector<ClusterPlan>& plans, unsigned threads,
+                                   const std::function<void(std::size_t ended)>& done);
+
+}  // namespace troupe

@@ -1,0 +1,90 @@
+#include "tools/simulate/plan_variants.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace troupe {
+
+namespace {
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+  if (!text.empty() && text.back() == at) parts.emplace_back();
+  return parts;
+}
+
+/// Sets root[a][b][c] for the path "a.b.c". YAML nodes are references: each step is a new one.
+void set(const YAML::Node& root, const std::string& path, const std::string& value) {
+  std::vector<YAML::Node> nodes{root};
+  const auto steps = split(path, '.');
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i) nodes.push_back(nodes.back()[steps[i]]);
+  nodes.back()[steps.back()] = YAML::Load(value);
+}
+
+Result<ClusterPlan> plan_with(const std::string& text, const std::string& file,
+                              const std::vector<VariedKey>& keys,
+                              const std::vector<std::string>& values) {
+  std::string name = file;
+  try {
+    YAML::Node root = YAML::Load(text);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      name += (i == 0 ? " with " : " ") + keys[i].key + "=" + values[i];
+      set(root, keys[i].key, values[i]);
+    }
+    return parse_cluster_plan(YAML::Dump(root), name);
+  } catch (const YAML::Exception& failure) {
+    return Error{Code::kInvalid, name + ": " + failure.msg};
+  }
+}
+
+}  // namespace
+
+Result<VariedKey> parse_varied_key(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  VariedKey varied;
+  if (equals != std::string::npos) {
+    varied.key = text.substr(0, equals);
+    varied.values = split(text.substr(equals + 1), ',');
+  }
+  bool complete = !varied.key.empty() && !varied.values.empty();
+  for (const auto& step : split(varied.key, '.')) complete = complete && !step.empty();
+  for (const auto& value : varied.values) complete = complete && !value.empty();
+  if (complete) return varied;
+  return Error{Code::kInvalid, "--vary " + text +
+                                   ": expected KEY=VALUE,VALUE..., for example "
+                                   "prefill.engines=8,16,32"};
+}
+
+Result<std::vector<PlanVariant>> vary_plan(const std::string& file,
+                                           const std::vector<VariedKey>& keys) {
+  TROUPE_TRY(load_cluster_plan(file));  // what is wrong with the file itself is said of its lines
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  std::size_t count = 1;
+  for (const auto& key : keys) {
+    count *= key.values.size();
+    if (count > kVariantsMost) {
+      return Error{Code::kInvalid,
+                   "--vary: more than " + std::to_string(kVariantsMost) + " combinations"};
+    }
+  }
+  std::vector<PlanVariant> variants;
+  for (std::size_t index = 0; index < count; ++index) {
+    PlanVariant variant;
+    variant.values.resize(keys.size());
+    std::size_t rest = index;
+    for (std::size_t i = keys.size(); i-- > 0; rest /= keys[i].values.size()) {
+      variant.values[i] = keys[i].values[rest % keys[i].values.size()];
+    }
+    TROUPE_TRY_ASSIGN(variant.plan, plan_with(text.str(), file, keys, variant.values));
+    variants.push_back(std::move(variant));
+  }
+  return variants;
+}
+
+}  // namespace troupe

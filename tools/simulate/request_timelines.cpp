@@ -1,0 +1,116 @@
+#include "tools/simulate/request_timelines.hpp"
+
+#include <algorithm>
+
+#include "actors/pd/pd_messages.hpp"
+#include "actors/prefill_balancer/prefill_messages.hpp"
+#include "actors/stream_table/stream_messages.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// A push's number is its request's, above the count of its transfers (route_steps.cpp).
+constexpr std::uint64_t kMovesBits = 8;
+
+bool faster(const RequestTimeline& a, const RequestTimeline& b) {
+  return a.first_token > b.first_token;
+}
+
+}  // namespace
+
+const char* phase_name(RequestPhase phase) {
+  constexpr const char* kNames[kRequestPhases] = {"front end", "queued", "fetch", "prefill",
+                                                  "placing",   "push",   "decode"};
+  return kNames[static_cast<std::size_t>(phase)];
+}
+
+void RequestTimelines::observe(Time now, const Envelope& envelope) {
+  const Message& message = envelope.message;
+  switch (message.kind()) {
+    case OpenRow::info.kind: {
+      const OpenRow& open = *message.as<OpenRow>();
+      RequestTimeline begun;
+      begun.request = open.request.value;
+      begun.prompt_tokens = open.prompt_tokens;
+      begun.parts.push_back({RequestPhase::kFrontEnd, open.arrived});
+      live_.insert(open.request.value, std::move(begun));
+      return;
+    }
+    case SubmitPrefill::info.kind:
+      return enter(message.as<SubmitPrefill>()->request, RequestPhase::kQueued, now);
+    case PrefillAssigned::info.kind: {
+      const PrefillAssigned& assigned = *message.as<PrefillAssigned>();
+      if (RequestTimeline* one = find(assigned.request)) one->hit_tokens = assigned.hit;
+      if (assigned.hit > 0) enter(assigned.request, RequestPhase::kFetch, now);
+      return;
+    }
+    case StartPrefill::info.kind:
+      return enter(message.as<StartPrefill>()->request, RequestPhase::kPrefill, now);
+    case PrefillEnded::info.kind:
+      return first_token(message.as<PrefillEnded>()->request, now);
+    case MoveBytes::info.kind: {
+      const MoveBytes& move = *message.as<MoveBytes>();
+      if (move.kind != MoveKind::kPush) return;
+      return enter(RequestId(move.move >> kMovesBits), RequestPhase::kPush, now);
+    }
+    case StartDecode::info.kind:
+      return enter(message.as<StartDecode>()->request, RequestPhase::kDecode, now);
+    case RowClosed::info.kind: {
+      const RowClosed& closed = *message.as<RowClosed>();
+      return end(closed.request, closed.output_tokens, false, now);
+    }
+    case CloseRow::info.kind:
+      return end(message.as<CloseRow>()->request, 0, true, now);
+    default:
+      return;
+  }
+}
+
+void RequestTimelines::enter(RequestId request, RequestPhase phase, Time now) {
+  if (RequestTimeline* one = find(request)) one->parts.push_back({phase, now});
+}
+
+void RequestTimelines::first_token(RequestId request, Time now) {
+  RequestTimeline* one = find(request);
+  if (one == nullptr) return;
+  one->parts.push_back({RequestPhase::kPlacing, now});
+  if (one->first_token > Duration()) return;  // computed anew: its client has the first one
+  one->first_token = now - one->parts.front().begin;
+  first_tokens_.record(one->first_token.seconds());
+}
+
+void RequestTimelines::end(RequestId request, std::uint32_t output, bool client_left, Time now) {
+  RequestTimeline* one = find(request);
+  if (one == nullptr) return;
+  one->output_tokens = output;
+  one->client_left = client_left;
+  one->ended = now;
+  ++ended_;
+  keep_slowest(*one);
+  if (first_.size() < limits_.first_most) first_.push_back(std::move(*one));
+  live_.erase(request.value);
+}
+
+void RequestTimelines::keep_slowest(const RequestTimeline& one) {
+  if (limits_.slowest_most == 0) return;
+  if (slowest_.size() == limits_.slowest_most) {
+    if (!faster(one, slowest_.front())) return;
+    std::pop_heap(slowest_.begin(), slowest_.end(), faster);
+    slowest_.pop_back();
+  }
+  slowest_.push_back(one);
+  std::push_heap(slowest_.begin(), slowest_.end(), faster);
+}
+
+std::vector<RequestTimeline> RequestTimelines::slowest() const {
+  std::vector<RequestTimeline> sorted = slowest_;
+  std::sort(sorted.begin(), sorted.end(), faster);
+  return sorted;
+}
+
+Histogram RequestTimelines::take_first_tokens() {
+  return std::exchange(first_tokens_, Histogram());
+}
+
+}  // namespace troupe
