@@ -4,9 +4,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <numbers>
 #include <optional>
+
+#include "actors/load/line_reader.hpp"
 
 namespace troupe {
 
@@ -147,18 +148,19 @@ Status Distribution::tabulate_zipf(double exponent) {
 }
 
 Result<Distribution> Distribution::from_file(std::string path, double least) {
-  std::ifstream file(path);
-  if (!file) return Error{Code::kNotFound, "cannot read " + path};
+  TROUPE_TRY_ASSIGN(LineReader lines, LineReader::open(path));
   std::vector<double> values;
-  std::string line;
-  for (std::size_t at = 1; std::getline(file, line); ++at) {
+  for (;;) {
+    TROUPE_TRY_ASSIGN(const auto text, lines.next());
+    if (!text) break;
+    std::string line(*text);
     line.erase(std::min(line.find('#'), line.size()));
     line.erase(line.find_last_not_of(" \t\r") + 1);
     if (line.empty()) continue;
     const auto value = number_of(line);
     if (!value || *value < least || *value > kCountMax) {
-      return Error{Code::kInvalid, path + ":" + std::to_string(at) + ": expected a number from " +
-                                       digits(least) + " to 1e9"};
+      return Error{Code::kInvalid,
+                   lines.where() + ": expected a number from " + digits(least) + " to 1e9"};
     }
     if (values.size() == kValuesMax) {
       return Error{Code::kTooLarge, path + ": more than " + std::to_string(kValuesMax) +

@@ -24,6 +24,12 @@ Status check_arrivals(const LoadPlan& plan) {
 }
 
 Status check_sessions(const LoadPlan& plan) {
+  const bool drawn = !plan.turns.is_always(1) || plan.prefix_groups > 0 || plan.image_share > 0;
+  if (!plan.trace.file.empty() && drawn) {
+    return invalid(
+        "a trace says itself which sessions and prefixes there are; leave out turns, "
+        "prefix groups and images");
+  }
   if (plan.prefix_groups == 0 && !plan.prefix_len.is_always(0)) {
     return invalid("a prefix length needs a number of prefix groups");
   }

@@ -33,6 +33,7 @@ namespace troupe {
 struct PlannedRequest {
   Duration at;                ///< since the load began, or since the turn before has ended
   std::uint64_t session = 0;  ///< a number of its own for a request without a session
+  bool in_session = false;    ///< others belong to the same session
   std::uint32_t turn = 0;     ///< from 0
   bool last_turn = true;      ///< true: after() will say nothing
   PromptPieces prompt;        ///< the whole of it, earlier turns included

@@ -81,9 +81,9 @@ Result<std::optional<PlannedRequest>> SyntheticSource::next() {
     request.at = *at;
   }
   request.session = ++sessions_;
-  if (plan_.prefix_groups > 0) {
-    request.prompt.push_back(prefix_of(session_of(request.session).group));
-  }
+  const Session session = session_of(request.session);
+  request.in_session = session.turns > 1;
+  if (plan_.prefix_groups > 0) request.prompt.push_back(prefix_of(session.group));
   request.prompt.push_back(PromptPiece{named(plan_.seed, kUserContent, request.session),
                                        plan_.isl.draw_count(lengths_), PieceRole::kUser});
   request.output_tokens = plan_.osl.draw_count(lengths_);

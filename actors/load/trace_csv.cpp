@@ -5,7 +5,6 @@
 // count). BurstGPT: Timestamp (seconds), Request tokens, Response tokens, perhaps Session ID, other
 // columns beside them. Neither says which prompts share a beginning.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -47,22 +46,28 @@ std::optional<double> number_in(std::string_view cell) {
   return number;
 }
 
+/// Days from 0000-03-01, as if the calendar had always been ours: only differences count. Years
+/// begin in March, so that a leap day ends one.
+std::int64_t day_number(int year, int month, int day) {
+  const int years = month < 3 ? year - 1 : year;
+  const int months = (month + 9) % 12;
+  return 365LL * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1;
+}
+
 std::optional<double> date_ms(std::string_view cell) {
   const std::string text(cell);
-  int year = 0, used = 0;
-  unsigned month = 0, day = 0, hour = 0, minute = 0;
-  const int read = std::sscanf(text.c_str(), "%4d-%2u-%2u %2u:%2u:%n", &year, &month, &day, &hour,
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, used = 0;
+  const int read = std::sscanf(text.c_str(), "%4d-%2d-%2d %2d:%2d:%n", &year, &month, &day, &hour,
                                &minute, &used);
-  if (read != 5 || used == 0 || hour > 23 || minute > 59) return std::nullopt;
-  const std::size_t zone = text.find_first_not_of("0123456789.", static_cast<std::size_t>(used));
-  const auto seconds = number_in(std::string_view(text).substr(
-      static_cast<std::size_t>(used),
-      zone == std::string::npos ? zone : zone - static_cast<std::size_t>(used)));
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
-                                         std::chrono::day(day)};
-  if (!seconds || *seconds >= 61 || !date.ok()) return std::nullopt;
-  const auto days = std::chrono::sys_days(date).time_since_epoch().count();
-  return ((static_cast<double>(days) * 24 + hour) * 60 + minute) * 60'000 + *seconds * 1e3;
+  if (read != 5 || used == 0) return std::nullopt;
+  const std::string rest = text.substr(static_cast<std::size_t>(used));
+  const auto seconds = number_in(rest.substr(0, rest.find_first_not_of("0123456789.")));
+  if (!seconds || *seconds >= 61 || year < 1 || month < 1 || month > 12 || day < 1 || day > 31 ||
+      hour < 0 || hour > 23 || minute < 0 || minute > 59) {
+    return std::nullopt;
+  }
+  const auto minutes = (day_number(year, month, day) * 24 + hour) * 60 + minute;
+  return static_cast<double>(minutes) * 60'000 + *seconds * 1e3;
 }
 
 Status take_tokens(std::string_view cell, const char* what, std::uint32_t& tokens) {

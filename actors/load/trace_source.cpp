@@ -28,7 +28,7 @@ TraceSource::TraceSource(const LoadPlan& plan, TraceReader reader)
 Result<std::unique_ptr<TraceSource>> TraceSource::open(const LoadPlan& plan) {
   TROUPE_TRY_ASSIGN(TraceReader reader,
                     TraceReader::open(plan.trace.file, plan.trace.block_tokens));
-  std::unique_ptr<TraceSource> source(new TraceSource(plan, std::move(reader)));
+  auto source = std::make_unique<TraceSource>(plan, std::move(reader));
   TROUPE_TRY_ASSIGN(source->coming_, source->reader_.next());
   if (!source->coming_) {
     return Error{Code::kInvalid, plan.trace.file + ": there is no row with tokens in it"};
@@ -72,6 +72,7 @@ Result<std::optional<PlannedRequest>> TraceSource::next() {
   }
   ++played_;
   request.session = coming_->session.value_or(played_);
+  request.in_session = coming_->session.has_value();
   request.turn = coming_->turn;
   request.prompt = pieces_of(*coming_);
   request.output_tokens = coming_->output_tokens;

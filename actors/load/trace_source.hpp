@@ -21,6 +21,8 @@ class TraceSource final : public RequestSource {
  public:
   /// Requires: check_load(plan), and that it names a trace.
   static Result<std::unique_ptr<TraceSource>> open(const LoadPlan& plan);
+  /// For open(), which looks at the first row.
+  TraceSource(const LoadPlan& plan, TraceReader reader);
 
   Result<std::optional<PlannedRequest>> next() override;
   std::optional<PlannedRequest> after(const PlannedRequest&) override { return std::nullopt; }
@@ -28,7 +30,6 @@ class TraceSource final : public RequestSource {
   std::string note() const override;
 
  private:
-  TraceSource(const LoadPlan& plan, TraceReader reader);
   PromptPieces pieces_of(const TraceRow& row) const;
 
   TracePlan trace_;

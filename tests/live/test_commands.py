@@ -99,6 +99,60 @@ class ClientTest(CommandTest):
         self.assertLessEqual(result["ttft_ms"]["p99"], result["e2el_ms"]["p99"])
         self.assertAlmostEqual(result["requests_per_s"] * result["duration_s"], 5, delta=0.01)
 
+    def test_traffic_says_what_the_server_saw(self):
+        run = self.succeed("traffic", "--url", self.url, "--model", "script/hello",
+                           "--num-requests", "4", "--isl", "200", "--json")
+        result = json.loads(run.stdout)
+        self.assertEqual(result["usage"]["answers"], 4)
+        self.assertEqual(result["input_tokens"], 800)
+        self.assertNotEqual(result["usage"]["input_tokens"], 0)
+        table_text = self.succeed("traffic", "--url", self.url, "--model", "script/hello",
+                                  "--num-requests", "2").stdout
+        self.assertRegex(table_text, r"Input tokens seen by the server: +\d+\n")
+        self.assertIn("From the actual Send", table_text)
+
+    def test_traffic_holds_conversations(self):
+        run = self.succeed("traffic", "--url", self.url, "--model", "script/hello", "--num-prompts",
+                           "9", "--turns", "3", "--isl", "50", "--think-time", "0.02",
+                           "--prefix-groups", "2", "--prefix-len", "64", "--tools", "1", "--json")
+        result = json.loads(run.stdout)
+        self.assertEqual((result["requests"], result["ok"]), (9, 9))
+        self.assertEqual(result["isl"]["min"], 114)
+        self.assertEqual(result["isl"]["max"], 114 + 2 * (128 + 50))
+
+    def test_traffic_plays_a_trace(self):
+        traces = os.path.join(SOURCE, "tests", "data", "traces")
+        run = self.succeed("traffic", "--url", self.url, "--model", "script/hello", "--trace",
+                           os.path.join(traces, "mooncake.jsonl"), "--speed", "10", "--goodput",
+                           "ttft:5000", "--json")
+        result = json.loads(run.stdout)
+        self.assertEqual((result["requests"], result["ok"]), (4, 4))
+        self.assertEqual(result["input_tokens"], 1100 + 1030 + 512 + 600)
+        self.assertAlmostEqual(result["rate_asked"], 3 / 0.30005, delta=0.01)
+        self.assertIsNone(result["broken_off"])
+        burst = json.loads(self.succeed(
+            "traffic", "--url", self.url, "--model", "script/hello", "--trace",
+            os.path.join(traces, "burstgpt.csv"), "--speed", "1000", "--json").stdout)
+        self.assertEqual(burst["requests"], 3)
+        self.assertIn("2 rows", burst["notes"][0])
+
+    def test_traffic_names_the_line_of_a_damaged_trace(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as trace:
+            row = {"timestamp": 0, "input_length": 20, "output_length": 2}
+            trace.write("".join(json.dumps(row) + "\n" for _ in range(3)) + "{broken\n")
+            trace.flush()
+            said = self.fail_with(2, "traffic", "--url", self.url, "--model", "script/hello",
+                                  "--trace", trace.name)
+            self.assertIn(f"{trace.name}:4: ", said)
+            missing = self.fail_with(2, "traffic", "--url", self.url, "--trace", "/nowhere.jsonl")
+            self.assertIn("/nowhere.jsonl", missing)
+
+    def test_traffic_refuses_what_cannot_be(self):
+        for flags, why in ((["--isl", "gauss:1:2"], "--isl: "), (["--phase", "60"], "--phase: "),
+                           (["--ramp-up-strategy", "linear"], "here it is --phase"),
+                           (["--extra-body", "[1]"], "--extra-body: ")):
+            self.assertIn(why, self.fail_with(2, "traffic", "--url", self.url, *flags))
+
     def test_traffic_of_failures_fails(self):
         run = troupe("traffic", "--url", self.url, "--model", "nobody", "--num-requests", "5",
                      "--json")
