@@ -2,11 +2,10 @@
 #include <sys/resource.h>
 #include <zlib.h>
 
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
+#include "actors/load/prefix_cache.hpp"
 #include "actors/load/trace_source.hpp"
 #include "tests/runtime/files.hpp"
 
@@ -216,19 +215,12 @@ TEST(Trace, TheDevelopersTracesHaveTheirPublishedHitRates) {
     LoadPlan plan;
     plan.trace.file = test::shared_path("simulation/traces/" + std::string(row.name) + ".jsonl.gz");
     TROUPE_NEEDS_FILE(plan.trace.file);
-    std::set<std::uint64_t> cache;
+    PrefixCache cache;
     double hits = 0, tokens = 0;
     const auto requests = played(plan);
     for (const PlannedRequest& request : requests) {
-      const auto chain = block_chain(request.prompt, 512);
-      std::size_t known = 0;
-      while (known < chain.size() && cache.contains(chain[known])) ++known;
-      cache.insert(chain.begin(), chain.end());
-      const double all = static_cast<double>(tokens_of(request.prompt));
-      // The seed's rule: whole blocks of 128, and at most all but 134 tokens.
-      hits += std::max(
-          0.0, std::floor(std::min(512.0 * static_cast<double>(known), all - 134) / 128) * 128);
-      tokens += all;
+      hits += static_cast<double>(cache.take(request.prompt));
+      tokens += static_cast<double>(tokens_of(request.prompt));
     }
     EXPECT_EQ(requests.size(), row.requests);
     EXPECT_NEAR(hits / tokens, row.hit, 0.002) << row.name;
