@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "actors/load/prefix_cache.hpp"
 #include "actors/load/trace_source.hpp"
+#include "tools/plan/prefix_cache.hpp"
 
 namespace troupe {
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "actors/load/prefix_cache.hpp"
 #include "actors/load/trace_source.hpp"
 #include "tests/runtime/files.hpp"
 
@@ -200,31 +199,6 @@ TEST_F(TraceFile, ALongLineIsRefusedAndManyRowsNeedNoMemory) {
   getrusage(RUSAGE_SELF, &after);
   EXPECT_EQ(reader.rows(), 300'000u);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 8'000);  // KiB; the file has 20 MB
-}
-
-/// The developers' real traces, where they are there: every row is read, and the hit rate of an
-/// endless cache is the one that was published beside them (traces/README.md).
-TEST(Trace, TheDevelopersTracesHaveTheirPublishedHitRates) {
-  struct Row {
-    const char* name;
-    std::size_t requests;
-    double hit;
-  };
-  for (const Row& row :
-       {Row{"mooncake_conversation", 5606, 0.3463}, Row{"mooncake_synthetic", 1925, 0.3217}}) {
-    LoadPlan plan;
-    plan.trace.file = test::shared_path("simulation/traces/" + std::string(row.name) + ".jsonl.gz");
-    TROUPE_NEEDS_FILE(plan.trace.file);
-    PrefixCache cache;
-    double hits = 0, tokens = 0;
-    const auto requests = played(plan);
-    for (const PlannedRequest& request : requests) {
-      hits += static_cast<double>(cache.take(request.prompt));
-      tokens += static_cast<double>(tokens_of(request.prompt));
-    }
-    EXPECT_EQ(requests.size(), row.requests);
-    EXPECT_NEAR(hits / tokens, row.hit, 0.002) << row.name;
-  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "actors/load/prefix_cache.hpp"
+#include "tools/plan/prefix_cache.hpp"
 
 #include <algorithm>
 
