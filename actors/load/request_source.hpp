@@ -38,6 +38,9 @@ struct PlannedRequest {
   bool last_turn = true;      ///< true: after() will say nothing
   PromptPieces prompt;        ///< the whole of it, earlier turns included
   std::uint32_t output_tokens = 0;
+  /// The answer's name, as later prompts have it; that of the prompt's last piece: the answer goes
+  /// on with it. 0: no later prompt has it.
+  std::uint64_t answer = 0;
   std::vector<PromptImage> images;
   std::uint32_t tools = 0;               ///< tool definitions that go with it
   std::optional<Duration> cancel_after;  ///< the client leaves then
@@ -45,6 +48,9 @@ struct PlannedRequest {
 
   friend bool operator==(const PlannedRequest&, const PlannedRequest&) = default;
 };
+
+/// The prompt and its answer: what a prefix cache may hold once the request is answered.
+PromptPieces with_answer(const PlannedRequest& request);
 
 class RequestSource {
  public:

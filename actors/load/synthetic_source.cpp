@@ -87,6 +87,7 @@ Result<std::optional<PlannedRequest>> SyntheticSource::next() {
   request.prompt.push_back(PromptPiece{named(plan_.seed, kUserContent, request.session),
                                        plan_.isl.draw_count(lengths_), PieceRole::kUser});
   request.output_tokens = plan_.osl.draw_count(lengths_);
+  request.answer = named(plan_.seed, kAnswerContent, request.session);
   request.tools = plan_.tools;
   add_images(request);
   clients_.behave(request);
@@ -101,11 +102,11 @@ std::optional<PlannedRequest> SyntheticSource::after(const PlannedRequest& ended
   Rng rng(named(plan_.seed, kTurnDraws, ended.session, request.turn));
   request.at = from_seconds(std::clamp(plan_.think.draw(rng), 0.0, 1e8));
   const Distribution& fresh = plan_.turn_isl.is_always(0) ? plan_.isl : plan_.turn_isl;
-  request.prompt.push_back(PromptPiece{named(plan_.seed, kAnswerContent, ended.session, ended.turn),
-                                       ended.output_tokens, PieceRole::kAssistant});
+  request.prompt = with_answer(ended);
   request.prompt.push_back(PromptPiece{named(plan_.seed, kUserContent, ended.session, request.turn),
                                        fresh.draw_count(rng), PieceRole::kUser});
   request.output_tokens = plan_.osl.draw_count(rng);
+  request.answer = named(plan_.seed, kAnswerContent, ended.session, request.turn);
   clients_.behave(request, rng);
   const std::uint64_t all = tokens_of(request.prompt) + request.output_tokens;
   if (plan_.context_max > 0 && all > plan_.context_max) return std::nullopt;

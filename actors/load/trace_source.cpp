@@ -76,6 +76,7 @@ Result<std::optional<PlannedRequest>> TraceSource::next() {
   request.turn = coming_->turn;
   request.prompt = pieces_of(*coming_);
   request.output_tokens = coming_->output_tokens;
+  if (coming_->grows) request.answer = content_of(seed_, kGrowing, *coming_->session);
   request.tools = tools_;
   clients_.behave(request);
   TROUPE_TRY_ASSIGN(coming_, reader_.next());

@@ -57,7 +57,7 @@ class TrafficTest(CommandTest):
     def test_traffic_holds_conversations(self):
         run = self.succeed("traffic", "--url", self.url, "--model", "script/hello", "--num-prompts",
                            "9", "--turns", "3", "--isl", "50", "--think-time", "0.02",
-                           "--prefix-groups", "2", "--prefix-len", "64", "--tools", "1", "--json")
+                           "--prefix-groups", "2", "--prefix-len", "64", "--json")
         result = json.loads(run.stdout)
         self.assertEqual((result["requests"], result["ok"]), (9, 9))
         self.assertEqual(result["isl"]["min"], 114)

@@ -85,7 +85,7 @@ Result<LoadFacts> facts_of(const TrafficPlan& plan) {
   for (; facts.requests < most; ++facts.requests) {
     TROUPE_TRY_ASSIGN(const auto request, walk.next());
     if (!request || (plan.duration.value > 0 && request->at > plan.duration)) break;
-    cached += static_cast<double>(cache.take(request->prompt));
+    cached += static_cast<double>(cache.take(*request));
     prompt += static_cast<double>(tokens_of(request->prompt));
     output += request->output_tokens;
     if (source->timed()) rates.take(request->at);

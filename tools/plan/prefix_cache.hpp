@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <unordered_set>
 
-#include "actors/load/prompt.hpp"
+#include "actors/load/request_source.hpp"
 
 namespace troupe {
 
@@ -20,8 +20,9 @@ class PrefixCache {
   static constexpr std::uint32_t kAlwaysComputed = 134;
   static constexpr std::size_t kBlocksMax = 1u << 24;
 
-  /// How many tokens are there already; afterwards all of its whole blocks are.
-  std::uint64_t take(const PromptPieces& prompt);
+  /// How many of the prompt's tokens are there already; afterwards all whole blocks of it and of
+  /// its answer are.
+  std::uint64_t take(const PlannedRequest& request);
   bool full() const { return blocks_.size() >= kBlocksMax; }
 
  private:

@@ -75,11 +75,12 @@ TEST(Capacity, W8Ep8AgainstEp64) {
   PlanModel model;
   model.policy = Drafts::kFixed;
   constexpr double kContext = 131'072;
-  EXPECT_NEAR(decode_point(model, 64, kContext).gpu_rate, 15'713, 10);
-  EXPECT_NEAR(decode_point(model, 8, kContext).gpu_rate, 2'600, 3);
-  EXPECT_NEAR(decode_point(model, 256, kContext).gpu_rate, 26'272, 20);
+  // Five drafts give 3.30 tokens here (production), 3.29 in the plots that the rows are from.
+  EXPECT_NEAR(decode_point(model, 64, kContext).gpu_rate, 15'713, 0.005 * 15'713);
+  EXPECT_NEAR(decode_point(model, 8, kContext).gpu_rate, 2'600, 0.005 * 2'600);
+  EXPECT_NEAR(decode_point(model, 256, kContext).gpu_rate, 26'272, 0.005 * 26'272);
   model.ep8 = true;
-  EXPECT_NEAR(decode_point(model, 64, kContext).gpu_rate, 12'700, 10);
+  EXPECT_NEAR(decode_point(model, 64, kContext).gpu_rate, 12'700, 0.005 * 12'700);
 }
 
 /// Seed 001's own arithmetic: it claims 1:1 from numbers that balance at 1:8.
