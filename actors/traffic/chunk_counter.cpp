@@ -6,19 +6,29 @@ namespace troupe {
 
 namespace {
 
-bool has_text(const rapidjson::Value& delta, const char* name) {
+std::string_view text_in(const rapidjson::Value& delta, const char* name) {
   const auto at = delta.FindMember(name);
-  return at != delta.MemberEnd() && at->value.IsString() && at->value.GetStringLength() > 0;
+  if (at == delta.MemberEnd() || !at->value.IsString()) return {};
+  return {at->value.GetString(), at->value.GetStringLength()};
 }
 
-bool delta_has_output(const rapidjson::Value& choice) {
-  if (!choice.IsObject()) return false;
-  const auto delta = choice.FindMember("delta");
-  if (delta == choice.MemberEnd() || !delta->value.IsObject()) return false;
-  const auto calls = delta->value.FindMember("tool_calls");
-  return has_text(delta->value, "content") || has_text(delta->value, "reasoning_content") ||
-         has_text(delta->value, "reasoning") ||
-         (calls != delta->value.MemberEnd() && calls->value.IsArray() && !calls->value.Empty());
+const rapidjson::Value* object_in(const rapidjson::Value& value, const char* name) {
+  if (!value.IsObject()) return nullptr;
+  const auto at = value.FindMember(name);
+  return at == value.MemberEnd() || !at->value.IsObject() ? nullptr : &at->value;
+}
+
+bool has_output(const rapidjson::Value& delta) {
+  const auto calls = delta.FindMember("tool_calls");
+  return !text_in(delta, "content").empty() || !text_in(delta, "reasoning_content").empty() ||
+         !text_in(delta, "reasoning").empty() ||
+         (calls != delta.MemberEnd() && calls->value.IsArray() && !calls->value.Empty());
+}
+
+void take_count(const rapidjson::Value& usage, const char* name,
+                std::optional<std::uint32_t>& count) {
+  const auto at = usage.FindMember(name);
+  if (at != usage.MemberEnd() && at->value.IsUint()) count = at->value.GetUint();
 }
 
 std::string error_code(const rapidjson::Value& error) {
@@ -71,15 +81,22 @@ void ChunkCounter::event(std::string_view data) {
   const auto choices = document.FindMember("choices");
   if (choices != document.MemberEnd() && choices->value.IsArray()) {
     for (const auto& choice : choices->value.GetArray()) {
-      if (delta_has_output(choice)) ++counted_;
+      const auto* delta = object_in(choice, "delta");
+      if (delta == nullptr || !has_output(*delta)) continue;
+      ++counted_;
+      keep(text_in(*delta, "content"));
     }
   }
-  const auto usage = document.FindMember("usage");
-  if (usage == document.MemberEnd() || !usage->value.IsObject()) return;
-  const auto tokens = usage->value.FindMember("completion_tokens");
-  if (tokens != usage->value.MemberEnd() && tokens->value.IsUint()) {
-    usage_tokens_ = tokens->value.GetUint();
-  }
+  const auto* usage = object_in(document, "usage");
+  if (usage == nullptr) return;
+  take_count(*usage, "completion_tokens", usage_.output_tokens);
+  take_count(*usage, "prompt_tokens", usage_.prompt_tokens);
+  const auto* details = object_in(*usage, "prompt_tokens_details");
+  if (details != nullptr) take_count(*details, "cached_tokens", usage_.cached_tokens);
+}
+
+void ChunkCounter::keep(std::string_view text) {
+  if (keeps_text_) text_ += text.substr(0, kTextMax - text_.size());
 }
 
 }  // namespace troupe

@@ -1,32 +1,43 @@
-// Makes the requests that the traffic core sends: the seam between simulated and real prompts.
+// Makes the messages that the traffic core sends: the seam between simulated and real prompts.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "actors/gateway/session_messages.hpp"
-#include "actors/traffic/arrivals.hpp"
+#include "actors/load/request_source.hpp"
 
 namespace troupe {
 
-/// Pure and thread-safe: all randomness comes from `rng`.
+/// Pure and thread-safe: the same planned request makes the same bytes.
 class PromptMaker {
  public:
   virtual ~PromptMaker() = default;
-  /// Fills method, path, headers and body (or the simulated prompt).
-  virtual void fill(HttpArrived& request, const Draw& draw, Rng& rng) const = 0;
+  /// Fills method, path, headers and body (or the simulated prompt). `answers` are what the server
+  /// said in earlier turns; where there is none, words are made up for it.
+  virtual void fill(HttpArrived& request, const PlannedRequest& planned,
+                    std::span<const std::string> answers) const = 0;
   /// Whether answers are streams of server-sent events whose tokens must be counted.
   virtual bool answers_are_events() const = 0;
 };
 
-/// Prompts that are lengths. How long the answers are is the simulated device's secret.
+/// Prompts that are lengths.
 class SimulatedPrompts final : public PromptMaker {
  public:
-  void fill(HttpArrived& request, const Draw& draw, Rng& rng) const override;
+  /// Whether the simulated server is told the planned length of the answer. If not, how long
+  /// answers are is the simulated device's secret.
+  explicit SimulatedPrompts(bool with_output = false) : with_output_(with_output) {}
+  void fill(HttpArrived& request, const PlannedRequest& planned,
+            std::span<const std::string> answers) const override;
   bool answers_are_events() const override { return false; }
+
+ private:
+  bool with_output_;
 };
 
-/// Chat completions: about the wanted number of tokens of plain English words (a common short word
-/// with its space is one token of every usual vocabulary), streamed, with usage at the end.
+/// Chat completions, streamed, with usage at the end. A piece of a prompt becomes its words
+/// (prompt_text.hpp), neighbours of one role become one message, images stand before the words of
+/// the first message of the user. The last piece gives up the tokens that a template adds.
 class ChatPrompts final : public PromptMaker {
  public:
   struct Options {
@@ -34,10 +45,12 @@ class ChatPrompts final : public PromptMaker {
     bool ignore_eos = true;
     std::string path = "/v1/chat/completions";
     std::string authorization;  ///< value of that header, or empty
+    std::string extra_body;     ///< members of a JSON object, without its braces, or empty
   };
   explicit ChatPrompts(Options options) : options_(std::move(options)) {}
 
-  void fill(HttpArrived& request, const Draw& draw, Rng& rng) const override;
+  void fill(HttpArrived& request, const PlannedRequest& planned,
+            std::span<const std::string> answers) const override;
   bool answers_are_events() const override { return true; }
 
  private:

@@ -61,11 +61,40 @@ void throughput(Json& json, const TrafficReport& report) {
   }
 }
 
+void seen(Json& json, const TrafficReport& report) {
+  const TrafficReport::Seen& seen = report.seen();
+  const auto share = seen.cached_share();
+  json.Key("usage"), json.StartObject();
+  json.Key("answers"), json.Uint64(seen.answers);
+  json.Key("input_tokens"), json.Uint64(seen.prompt_tokens);
+  json.Key("cached_tokens"), json.Uint64(seen.cached_tokens);
+  json.Key("cached_share");
+  if (share) {
+    json.Double(*share);
+  } else {
+    json.Null();
+  }
+  json.EndObject();
+}
+
+void notes(Json& json, const TrafficReport& report) {
+  json.Key("notes"), json.StartArray();
+  for (const std::string& note : report.notes()) json.String(note.c_str());
+  json.EndArray();
+  json.Key("broken_off");
+  if (report.broken()) {
+    json.String(report.broken()->message.c_str());
+  } else {
+    json.Null();
+  }
+}
+
 void load(Json& json, const TrafficReport& report) {
   json.Key("seed"), json.Uint64(report.plan().seed);
   json.Key("concurrency_max"), json.Uint(report.plan().concurrency);
   json.Key("concurrency_peak"), json.Uint(report.peak_concurrency());
-  json.Key("rate_asked"), json.Double(report.plan().request_rate);
+  json.Key("rate_configured"), json.Double(report.plan().request_rate);
+  json.Key("rate_asked"), json.Double(report.asked_rate());
   json.Key("rate_achieved"), json.Double(report.achieved_rate());
   distribution(json, "generator_lag_ms", report.lag, 1e3);
 }
@@ -92,14 +121,18 @@ std::string report_json(const TrafficReport& report, const ReportLines& extra) {
   json.StartObject();
   outcomes(json, report);
   throughput(json, report);
+  seen(json, report);
   load(json, report);
   distribution(json, "ttft_ms", report.ttft, 1e3);
   distribution(json, "ttst_ms", report.ttst, 1e3);
   distribution(json, "tpot_ms", report.tpot, 1e3);
   distribution(json, "itl_ms", report.itl, 1e3);
   distribution(json, "e2el_ms", report.e2el, 1e3);
+  distribution(json, "sent_ttft_ms", report.sent_ttft, 1e3);
+  distribution(json, "sent_e2el_ms", report.sent_e2el, 1e3);
   distribution(json, "isl", report.isl, 1);
   distribution(json, "osl", report.osl, 1);
+  notes(json, report);
   if (!extra.empty()) {
     json.Key("simulation"), json.StartObject();
     for (const ReportLine& line : extra) extra_fact(json, line);

@@ -50,8 +50,9 @@ void load_lines(std::string& out, const TrafficReport& report) {
   const TrafficPlan& plan = report.plan();
   if (plan.concurrency > 0) line(out, "Maximum request concurrency", plan.concurrency);
   line(out, "Peak concurrent requests", report.peak_concurrency());
-  if (plan.request_rate > 0) {
-    line(out, "Request rate configured (RPS)", number(plan.request_rate));
+  if (plan.request_rate > 0) line(out, "Request rate configured (RPS)", number(plan.request_rate));
+  if (plan.has_rate() || !plan.trace.file.empty()) {
+    line(out, "Request rate asked (RPS)", number(report.asked_rate()));
     line(out, "Request rate achieved (RPS)", number(report.achieved_rate()));
   }
   line(out, "Generator lag mean / P99 (ms)",
@@ -66,12 +67,41 @@ void outcome_lines(std::string& out, const TrafficReport& report) {
   line(out, "Cancelled requests", report.count(Outcome::kCancelled));
 }
 
+/// What the server says of the prompts, beside what was asked for.
+void seen_lines(std::string& out, const TrafficReport& report) {
+  const TrafficReport::Seen& seen = report.seen();
+  const std::uint64_t ok = report.count(Outcome::kOk);
+  if (seen.answers == 0) return line(out, "Input tokens seen by the server", "not reported");
+  std::string of;
+  if (seen.answers < ok) of = "  (of " + std::to_string(seen.answers) + " answers)";
+  line(out, "Input tokens seen by the server", std::to_string(seen.prompt_tokens) + of);
+  const auto share = seen.cached_share();
+  if (!share) return line(out, "Cached input tokens", "not reported");
+  line(out, "Cached input tokens",
+       std::to_string(seen.cached_tokens) + "  (" + number(*share * 100, 1) + " %)");
+}
+
+/// Latencies as a tool would see them that waits for its own lag.
+void sent_lines(std::string& out, const TrafficReport& report) {
+  auto both = [](const Histogram& values) {
+    return number(values.percentile(50) * 1e3) + " / " + number(values.percentile(99) * 1e3);
+  };
+  title(out, "From the actual Send, not the intended one", '-');
+  line(out, "Median / P99 TTFT (ms)", both(report.sent_ttft));
+  line(out, "Median / P99 E2EL (ms)", both(report.sent_e2el));
+}
+
 void error_lines(std::string& out, const TrafficReport& report) {
   if (report.errors().empty()) return;
   title(out, "Errors", '-');
   for (const auto& [what, times] : report.errors()) {
     out += std::to_string(times) + " x " + what + "\n";
   }
+}
+
+void note_lines(std::string& out, const TrafficReport& report) {
+  for (const std::string& note : report.notes()) out += "Note: " + note + "\n";
+  if (report.broken()) out += "The load broke off: " + report.broken()->message + "\n";
 }
 
 /// A value that does not fit behind its name goes below it, in as many lines as it needs.
@@ -136,6 +166,7 @@ std::string vllm_block(const TrafficReport& report, const ReportLines& extra) {
   load_lines(out, report);
   line(out, "Benchmark duration (s)", number(span.seconds()));
   line(out, "Total input tokens", report.input_tokens());
+  seen_lines(out, report);
   line(out, "Total generated tokens", report.output_tokens());
   const auto input = static_cast<double>(report.input_tokens());
   const auto output = static_cast<double>(report.output_tokens());
@@ -152,7 +183,9 @@ std::string vllm_block(const TrafficReport& report, const ReportLines& extra) {
   latency(out, "Time per Output Token (excl. 1st token)", "TPOT", report.tpot);
   latency(out, "Inter-token Latency", "ITL", report.itl);
   latency(out, "End-to-end Latency", "E2EL", report.e2el);
+  sent_lines(out, report);
   error_lines(out, report);
+  note_lines(out, report);
   if (!extra.empty()) title(out, "Simulation", '-');
   extra_lines(out, extra);
   out += std::string(kWidth, '=') + "\n";
@@ -186,7 +219,9 @@ std::string aiperf_table(const TrafficReport& report, const ReportLines& extra) 
   single_row(out, "Request Count", ok);
   outcome_lines(out, report);
   load_lines(out, report);
+  seen_lines(out, report);
   error_lines(out, report);
+  note_lines(out, report);
   extra_lines(out, extra);
   return out;
 }

@@ -3,19 +3,35 @@
 
 #include <algorithm>
 
+#include "actors/load/synthetic_source.hpp"
+
 namespace troupe {
 
 namespace {
 constexpr Duration kProgressEvery = seconds(1);
+
+LoadPlan warmup_plan(const TrafficPlan& plan) {
+  LoadPlan warmup = plan;
+  warmup.trace = {};
+  warmup.request_rate = 0;
+  warmup.phases.clear();
+  warmup.turns = 1;
+  warmup.cancel_rate = warmup.slow_readers = 0;
+  warmup.seed = mix64(plan.seed, 6);
+  return warmup;
+}
 }  // namespace
 
 TrafficCore::TrafficCore(const Args& args)
-    : args_(args),
-      arrivals_(args.plan),
-      prompt_rng_(mix64(args.plan.seed, 5)),
-      report_(args.plan),
-      target_(args.target) {
+    : args_(args), source_(args.source), report_(args.plan), target_(args.target) {
   TROUPE_ASSERT(check_plan(args.plan).ok(), "the plan was checked where it came in");
+  if (!source_) {
+    TROUPE_ASSERT(args.plan.trace.file.empty(), "a trace is opened by whoever starts the load");
+    source_ = std::make_shared<SyntheticSource>(args.plan);
+  }
+  warmup_source_ = std::make_unique<SyntheticSource>(warmup_plan(args.plan));
+  // A trace without times is played by one user, unless it is said how many there are.
+  if (!source_->timed() && args_.plan.concurrency == 0) args_.plan.concurrency = 1;
 }
 
 void TrafficCore::on(const Started&, Context& context, Effects& out) {
@@ -50,10 +66,7 @@ void TrafficCore::begin_measuring(Context& context, Effects& out) {
   if (args_.plan.duration.value > 0) {
     out.timer({kDurationOver, 0}, context.now + args_.plan.duration);
   }
-  if (args_.plan.request_rate > 0) {
-    next_arrival_ = context.now + arrivals_.next_gap();
-    out.timer({kArrival, 0}, next_arrival_);
-  }
+  pull();
 }
 
 void TrafficCore::proceed(Context& context, Effects& out) {
@@ -62,16 +75,18 @@ void TrafficCore::proceed(Context& context, Effects& out) {
     if (warmups_started_ == args_.plan.warmup && exchanges_.empty()) begin_measuring(context, out);
   }
   if (phase_ != Phase::kMeasuring) return;
-  if (args_.plan.request_rate > 0) {
-    fill_from_backlog(context, out);
-  } else {
-    fill_closed_loop(context, out);
-  }
+  fill(context, out);
   if (over(context.now)) finish(out);
 }
 
 bool TrafficCore::has_room() const {
   return args_.plan.concurrency == 0 || exchanges_.size() < args_.plan.concurrency;
+}
+
+bool TrafficCore::has_user() const {
+  // In a closed loop a user who thinks is not free for another session.
+  return has_room() &&
+         (source_->timed() || exchanges_.size() + turns_.size() < args_.plan.concurrency);
 }
 
 bool TrafficCore::may_start(Time at) const {
@@ -80,66 +95,96 @@ bool TrafficCore::may_start(Time at) const {
   return plan.duration.value <= 0 || at < measuring_since_ + plan.duration;
 }
 
+void TrafficCore::pull() {
+  auto next = source_->next();
+  if (next.ok()) {
+    coming_ = std::move(next).value();
+  } else {
+    coming_.reset();
+    report_.break_off(next.error());
+  }
+}
+
+Time TrafficCore::coming_at(Time now) const {
+  return source_->timed() ? measuring_since_ + coming_->at : now;
+}
+
 void TrafficCore::fill_warmup(Context& context, Effects& out) {
   const std::size_t room = std::max(1u, args_.plan.concurrency);
   while (target_ && warmups_started_ < args_.plan.warmup && exchanges_.size() < room) {
     ++warmups_started_;
-    start(context.now, false, context, out);
+    auto drawn = warmup_source_->next();
+    TROUPE_ASSERT(drawn.ok() && drawn->has_value(), "a load without a rate has no end");
+    start(Ask{std::move(**drawn), {}}, context.now, false, context, out);
   }
 }
 
-void TrafficCore::fill_closed_loop(Context& context, Effects& out) {
+void TrafficCore::fill(Context& context, Effects& out) {
+  while (start_due(context, out)) {
+  }
+  arm(context, out);
+}
+
+bool TrafficCore::start_due(Context& context, Effects& out) {
   // Without a gateway a closed loop waits for its next life: whoever waits for an answer before
   // asking again does not hammer a closed door.
-  while (target_ && has_room() && may_start(context.now)) {
-    ++started_;
-    start(context.now, true, context, out);
+  if (!target_ && !source_->timed()) return false;
+  const Time now = context.now;
+  const bool turn = !turns_.empty() && turns_.begin()->first <= now && has_room() &&
+                    may_start(turns_.begin()->first);
+  const bool fresh = coming_ && coming_at(now) <= now && has_user() && may_start(coming_at(now));
+  if (!turn && !fresh) return false;
+  ++started_;
+  if (turn && (!fresh || turns_.begin()->first <= coming_at(now))) {
+    auto due = turns_.extract(turns_.begin());
+    start(std::move(due.mapped()), due.key(), true, context, out);
+    return true;
   }
+  const Time intended = coming_at(now);
+  Ask ask{std::move(*coming_), {}};
+  pull();
+  start(std::move(ask), intended, true, context, out);
+  return true;
 }
 
-void TrafficCore::take_arrivals(Context& context, Effects& out) {
-  while (next_arrival_ <= context.now && may_start(next_arrival_)) {
-    ++started_;
-    if (has_room()) {
-      start(next_arrival_, true, context, out);
-    } else if (backlog_.size() < kBacklogMax) {
-      backlog_.push_back(next_arrival_);
-    } else {
-      ExchangeRecord lost;
-      lost.outcome = Outcome::kFailed;
-      lost.error = "the generator's backlog is full";
-      lost.ended = context.now;
-      report_.record(lost);
-    }
-    next_arrival_ = next_arrival_ + arrivals_.next_gap();
+void TrafficCore::arm(Context& context, Effects& out) {
+  std::optional<Time> next;
+  const bool waits = coming_ && source_->timed() && has_room() && may_start(coming_at(context.now));
+  if (waits) next = coming_at(context.now);
+  if (!turns_.empty() && has_room() && may_start(turns_.begin()->first)) {
+    next = std::min(turns_.begin()->first, next.value_or(turns_.begin()->first));
   }
-  if (may_start(next_arrival_)) out.timer({kArrival, 0}, next_arrival_);
-}
-
-void TrafficCore::fill_from_backlog(Context& context, Effects& out) {
-  while (!backlog_.empty() && has_room()) {
-    const Time intended = backlog_.front();
-    backlog_.pop_front();
-    start(intended, true, context, out);
+  // What is due already waits for something else than time.
+  if (next && *next <= context.now) next.reset();
+  if (next == armed_) return;
+  armed_ = next;
+  if (next) {
+    out.timer({kArrival, 0}, *next);
+  } else {
+    out.cancel_timer({kArrival, 0});
   }
 }
 
 bool TrafficCore::over(Time now) const {
-  if (!exchanges_.empty() || !backlog_.empty()) return false;
-  return !may_start(args_.plan.request_rate > 0 ? next_arrival_ : now);
+  if (!exchanges_.empty()) return false;
+  if (!turns_.empty() && may_start(turns_.begin()->first)) return false;
+  return !coming_ || !may_start(coming_at(now));
 }
 
-void TrafficCore::start(Time intended, bool measured, Context& context, Effects& out) {
+void TrafficCore::start(Ask ask, Time intended, bool measured, Context& context, Effects& out) {
   const std::uint64_t number = ++next_exchange_;
   Exchange& exchange = exchanges_[number];
-  exchange.draw = arrivals_.next_draw();
+  exchange.ask = std::move(ask);
+  const PlannedRequest& planned = exchange.ask.planned;
   exchange.measured = measured;
   exchange.target = target_;
-  exchange.reads = !exchange.draw.slow_reader;
-  exchange.record.prompt_tokens = exchange.draw.prompt_tokens;
+  exchange.reads = !planned.slow_reader;
+  exchange.record.prompt_tokens = static_cast<std::uint32_t>(tokens_of(planned.prompt));
   exchange.record.intended = intended;
   exchange.record.sent = context.now;
-  if (args_.prompts->answers_are_events()) exchange.counter = std::make_unique<ChunkCounter>();
+  if (args_.prompts->answers_are_events()) {
+    exchange.counter = std::make_unique<ChunkCounter>(!planned.last_turn);
+  }
   if (measured) report_.started(intended, context.now, live());
   if (!target_) {
     return conclude(number, Outcome::kFailed, "there is no gateway", context, out);
@@ -148,11 +193,9 @@ void TrafficCore::start(Time intended, bool measured, Context& context, Effects&
   arrived.exchange = number;
   arrived.session = context.self;
   arrived.arrived = context.now;
-  args_.prompts->fill(arrived, exchange.draw, prompt_rng_);
+  args_.prompts->fill(arrived, planned, exchange.ask.answers);
   out.send(target_, make_message<HttpArrived>(std::move(arrived)));
-  if (exchange.draw.cancel_after) {
-    out.timer({kCancel, number}, context.now + *exchange.draw.cancel_after);
-  }
+  if (planned.cancel_after) out.timer({kCancel, number}, context.now + *planned.cancel_after);
   if (args_.plan.timeout.value > 0) {
     out.timer({kTimeout, number}, context.now + args_.plan.timeout);
   }
@@ -163,6 +206,8 @@ void TrafficCore::start(Time intended, bool measured, Context& context, Effects&
 
 void TrafficCore::finish(Effects& out) {
   phase_ = Phase::kEnded;
+  turns_.clear();
+  report_.add_note(source_->note());
   out.cancel_timer({kArrival, 0});
   out.cancel_timer({kProgress, 0});
   out.cancel_timer({kDurationOver, 0});
@@ -182,7 +227,7 @@ void TrafficCore::report_progress(Context& context, Effects& out) {
 void TrafficCore::on(const TimerFired& fired, Context& context, Effects& out) {
   switch (fired.tag.kind) {
     case kArrival:
-      take_arrivals(context, out);
+      armed_.reset();
       break;
     case kCancel:
       leave(fired.tag.key, Outcome::kCancelled, "", context, out);
@@ -209,7 +254,8 @@ void TrafficCore::on(const TimerFired& fired, Context& context, Effects& out) {
 }
 
 void TrafficCore::on(const Drain&, Context& context, Effects& out) {
-  backlog_.clear();
+  coming_.reset();
+  turns_.clear();
   while (!exchanges_.empty()) {
     leave(exchanges_.begin()->first, Outcome::kCancelled, "", context, out);
   }
@@ -239,7 +285,7 @@ const char* TrafficCore::phase() const {
 std::string TrafficCore::describe() const {
   return "started=" + std::to_string(started_) + " live=" + std::to_string(live()) +
          " ok=" + std::to_string(report_.count(Outcome::kOk)) +
-         " backlog=" + std::to_string(backlog_.size());
+         " turns=" + std::to_string(turns_.size());
 }
 
 }  // namespace troupe

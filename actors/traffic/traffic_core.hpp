@@ -1,5 +1,9 @@
 // Traffic: makes load, plays the clients' side of every exchange, and measures.
 //
+// What to ask comes from a RequestSource (actors/load); this core decides when, within the plan's
+// bounds, and lets sessions go on: a turn that was answered is followed by the next after its think
+// time, with what the server really said; a turn that failed or was left ends its session.
+//
 // The same core drives the simulated gateway and, through a dialer endpoint that speaks the same
 // messages, any HTTP server. Its target is given, or told by GatewayStarted; a new life of the
 // gateway replaces the old one.
@@ -12,18 +16,23 @@
 // 3. An exchange that the client leaves (cancel, timeout, drain) is told to the request that
 //    adopted it, else to the target; nothing that arrives for it later counts.
 // 4. After the last exchange nothing is held: no timer, no watch except on the target.
+// 5. No coordinated omission: a request's latency counts from when it was meant to start, be it
+// that
+//    the server, the bound on concurrency or this core held it up. The source is not asked for more
+//    than the next request, so that what waits for room costs no memory.
 //
-// Warm-up requests come first, `concurrency` (or one) at a time, and are not recorded; the
+// Warm-up requests come first, `concurrency` (or one) at a time, and are not recorded; they are
+// drawn by the plan's lengths, without trace, sessions and cancels, from a seed of their own. The
 // measurement begins when all of them have ended.
 //
 // Files: traffic_core.cpp (when requests start), traffic_session.cpp (how they go on and end).
 #pragma once
 
-#include <deque>
+#include <map>
 #include <memory>
 #include <string>
 
-#include "actors/traffic/arrivals.hpp"
+#include "actors/load/request_source.hpp"
 #include "actors/traffic/chunk_counter.hpp"
 #include "actors/traffic/prompt_maker.hpp"
 #include "actors/traffic/traffic_messages.hpp"
@@ -38,14 +47,13 @@ class TrafficCore {
   using Accepts = TrafficProtocol;
   struct Args {
     TrafficPlan plan;
+    std::shared_ptr<RequestSource> source;  ///< none: what the plan draws (it names no trace)
     std::shared_ptr<const PromptMaker> prompts;
     ActorRef target;       ///< nobody: wait for GatewayStarted
     Duration start_after;  ///< from knowing the target to the first request
     ActorRef observer;     ///< gets TrafficProgress and TrafficEnded; may be nobody
   };
   static constexpr const char* kKind = "traffic";
-  /// Starts that wait for a free place in an open loop with a bound on concurrency.
-  static constexpr std::size_t kBacklogMax = 1u << 20;
 
   explicit TrafficCore(const Args& args);
 
@@ -83,9 +91,15 @@ class TrafficCore {
     kProgress
   };
 
+  /// A request, and what was said in its session before.
+  struct Ask {
+    PlannedRequest planned;
+    std::vector<std::string> answers;
+  };
+
   struct Exchange {
     ExchangeRecord record;
-    Draw draw;
+    Ask ask;
     bool measured = true;
     ActorRef target;
     ActorRef request;  ///< nobody: not adopted yet
@@ -103,13 +117,19 @@ class TrafficCore {
   /// Starts what may start now, and ends the run if nothing is left.
   void proceed(Context& context, Effects& out);
   void fill_warmup(Context& context, Effects& out);
-  void fill_closed_loop(Context& context, Effects& out);
-  void take_arrivals(Context& context, Effects& out);
-  void fill_from_backlog(Context& context, Effects& out);
+  void fill(Context& context, Effects& out);
+  /// Asks the source for the next request.
+  void pull();
+  /// Starts the turn or the request that is due first; false: none is, or there is no room.
+  bool start_due(Context& context, Effects& out);
+  void arm(Context& context, Effects& out);
   bool has_room() const;
+  bool has_user() const;
   bool may_start(Time at) const;
+  /// When the source's next request is meant to start.
+  Time coming_at(Time now) const;
   bool over(Time now) const;
-  void start(Time intended, bool measured, Context& context, Effects& out);
+  void start(Ask ask, Time intended, bool measured, Context& context, Effects& out);
   void finish(Effects& out);
   void report_progress(Context& context, Effects& out);
 
@@ -122,21 +142,25 @@ class TrafficCore {
   void lose_target(const ActorRef& target, Context& context, Effects& out);
   void conclude(std::uint64_t number, Outcome outcome, std::string error, Context& context,
                 Effects& out);
+  void take_usage(Exchange& exchange);
+  /// Lets the session go on after an answer.
+  void follow(Exchange& exchange, Time now);
 
   Args args_;
-  Arrivals arrivals_;
-  Rng prompt_rng_;
+  std::shared_ptr<RequestSource> source_;
+  std::unique_ptr<RequestSource> warmup_source_;
   TrafficReport report_;
   Phase phase_ = Phase::kWaiting;
   ActorRef target_;
   LinkedMap<std::uint64_t, Exchange> exchanges_;
-  FlatMap<std::uint64_t> by_request_;  ///< by hash_of() of the request
-  std::deque<Time> backlog_;  ///< intended starts that wait for room
+  FlatMap<std::uint64_t> by_request_;     ///< by hash_of() of the request
+  std::optional<PlannedRequest> coming_;  ///< the source's next; nothing: it has no more
+  std::multimap<Time, Ask> turns_;        ///< later turns, by when they are meant to start
+  std::optional<Time> armed_;             ///< what the arrival timer is set to
   std::uint64_t next_exchange_ = 0;
-  std::uint64_t started_ = 0;  ///< measured ones, started or in the backlog
+  std::uint64_t started_ = 0;  ///< measured ones
   std::uint32_t warmups_started_ = 0;
   Time measuring_since_;
-  Time next_arrival_;
 };
 
 }  // namespace troupe

@@ -18,10 +18,6 @@ std::string entry(const char* name, const std::optional<Duration>& limit) {
   return std::string(name) + ":" + number + " ";
 }
 
-bool share(double value) {
-  return value >= 0 && value <= 1;
-}
-
 }  // namespace
 
 std::string Slo::text() const {
@@ -55,24 +51,14 @@ Result<Slo> parse_slo(std::string_view text) {
 }
 
 Status check_plan(const TrafficPlan& plan) {
-  if (plan.concurrency == 0 && !(plan.request_rate > 0)) {
-    return invalid("say how much load: a concurrency, a request rate, or both");
+  const bool trace = !plan.trace.file.empty();
+  if (plan.concurrency == 0 && !plan.has_rate() && !trace) {
+    return invalid("say how much load: a concurrency, a request rate, phases or a trace");
   }
-  if (plan.request_rate < 0) return invalid("the request rate is above 0");
-  if (!(plan.burstiness > 0)) return invalid("the burstiness is above 0; 1 is Poisson");
-  if (plan.num_requests == 0 && plan.duration.value <= 0) {
-    return invalid("say when to end: a number of requests, a duration, or both");
+  if (plan.num_requests == 0 && plan.duration.value <= 0 && plan.phases.empty() && !trace) {
+    return invalid("say when to end: a number of requests, a duration, phases or a trace");
   }
-  if (plan.isl == 0 || plan.osl == 0) return invalid("prompts and answers have at least one token");
-  if (plan.isl_stddev < 0 || plan.osl_stddev < 0) {
-    return invalid("a standard deviation is not below 0");
-  }
-  if (plan.osl_stddev > 0 && plan.osl_spread > 0) {
-    return invalid("answers have a standard deviation or a spread, not both");
-  }
-  if (!share(plan.cancel_rate)) return invalid("the cancel rate is a share from 0 to 1");
-  if (!share(plan.slow_readers)) return invalid("the share of slow readers is from 0 to 1");
-  return ok_status();
+  return check_load(plan);
 }
 
 }  // namespace troupe

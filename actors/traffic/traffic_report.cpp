@@ -14,8 +14,14 @@ std::optional<Duration> tpot_of(const ExchangeRecord& record) {
 }  // namespace
 
 void TrafficReport::started(Time intended, Time now, std::uint32_t live) {
-  if (starts_++ == 0) first_start_ = now;
+  if (starts_++ == 0) {
+    first_start_ = now;
+    first_intended_ = last_intended_ = intended;
+  }
   last_start_ = now;
+  // Requests that waited for room may start out of order.
+  first_intended_ = std::min(first_intended_, intended);
+  last_intended_ = std::max(last_intended_, intended);
   lag.record((now - intended).seconds());
   peak_ = std::max(peak_, live);
 }
@@ -35,8 +41,13 @@ void TrafficReport::record_ok(const ExchangeRecord& record) {
   output_tokens_ += record.output_tokens;
   isl.record(record.prompt_tokens);
   osl.record(record.output_tokens);
+  take_seen(record);
   e2el.record((record.ended - record.intended).seconds());
-  if (record.first_token) ttft.record((*record.first_token - record.intended).seconds());
+  sent_e2el.record((record.ended - record.sent).seconds());
+  if (record.first_token) {
+    ttft.record((*record.first_token - record.intended).seconds());
+    sent_ttft.record((*record.first_token - record.sent).seconds());
+  }
   if (!record.gaps.empty()) ttst.record(record.gaps.front().seconds());
   for (const Duration gap : record.gaps) itl.record(gap.seconds());
   if (const auto each = tpot_of(record); each && each->value > 0) {
@@ -44,6 +55,25 @@ void TrafficReport::record_ok(const ExchangeRecord& record) {
     user_rate.record(1 / each->seconds());
   }
   if (is_good(record)) ++good_;
+}
+
+void TrafficReport::take_seen(const ExchangeRecord& record) {
+  if (!record.seen_prompt_tokens) return;
+  ++seen_.answers;
+  seen_.prompt_tokens += *record.seen_prompt_tokens;
+  if (!record.cached_tokens) return;
+  ++seen_.cache_answers;
+  seen_.cache_prompt_tokens += *record.seen_prompt_tokens;
+  seen_.cached_tokens += *record.cached_tokens;
+}
+
+std::optional<double> TrafficReport::Seen::cached_share() const {
+  if (cache_prompt_tokens == 0) return std::nullopt;
+  return static_cast<double>(cached_tokens) / static_cast<double>(cache_prompt_tokens);
+}
+
+void TrafficReport::add_note(std::string note) {
+  if (!note.empty()) notes_.push_back(std::move(note));
 }
 
 bool TrafficReport::is_good(const ExchangeRecord& record) const {
@@ -67,6 +97,11 @@ double TrafficReport::error_share() const {
       count(Outcome::kFailed) + count(Outcome::kNoToken) + count(Outcome::kTimedOut);
   const std::uint64_t all = bad + count(Outcome::kOk);
   return all == 0 ? 0 : static_cast<double>(bad) / static_cast<double>(all);
+}
+
+double TrafficReport::asked_rate() const {
+  const double span = (last_intended_ - first_intended_).seconds();
+  return span <= 0 ? 0 : static_cast<double>(starts_ - 1) / span;
 }
 
 double TrafficReport::achieved_rate() const {

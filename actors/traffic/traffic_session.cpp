@@ -89,9 +89,7 @@ void TrafficCore::on(const SessionEnd& end, Context& context, Effects& out) {
   Exchange* exchange = find(end.exchange);
   if (exchange == nullptr) return;
   ExchangeRecord& record = exchange->record;
-  if (exchange->counter && exchange->counter->usage_tokens()) {
-    record.output_tokens = *exchange->counter->usage_tokens();
-  }
+  take_usage(*exchange);
   if (record.status != 200) {
     conclude(end.exchange, Outcome::kFailed, http_failure(record.status, ""), context, out);
   } else if (exchange->counter && exchange->counter->error()) {
@@ -174,9 +172,9 @@ void TrafficCore::conclude(std::uint64_t number, Outcome outcome, std::string er
   if (at == exchanges_.end()) return;  // a second terminal message
   Exchange exchange = std::move(at->second);
   exchanges_.erase(at);
-  if (exchange.draw.cancel_after) out.cancel_timer({kCancel, number});
+  if (exchange.ask.planned.cancel_after) out.cancel_timer({kCancel, number});
   if (args_.plan.timeout.value > 0) out.cancel_timer({kTimeout, number});
-  if (exchange.draw.slow_reader) out.cancel_timer({kReader, number});
+  if (exchange.ask.planned.slow_reader) out.cancel_timer({kReader, number});
   if (exchange.request) {
     by_request_.erase(hash_of(exchange.request));
     out.unwatch(exchange.request);
@@ -186,6 +184,26 @@ void TrafficCore::conclude(std::uint64_t number, Outcome outcome, std::string er
   exchange.record.error = std::move(error);
   exchange.record.ended = context.now;
   report_.record(exchange.record);
+  if (outcome == Outcome::kOk) follow(exchange, context.now);
+}
+
+void TrafficCore::take_usage(Exchange& exchange) {
+  if (!exchange.counter) return;
+  ExchangeRecord& record = exchange.record;
+  const ServerUsage& usage = exchange.counter->usage();
+  if (usage.output_tokens) record.output_tokens = *usage.output_tokens;
+  record.seen_prompt_tokens = usage.prompt_tokens;
+  record.cached_tokens = usage.cached_tokens;
+}
+
+void TrafficCore::follow(Exchange& exchange, Time now) {
+  if (exchange.ask.planned.last_turn) return;
+  auto next = source_->after(exchange.ask.planned);
+  if (!next) return;
+  if (exchange.counter) exchange.ask.answers.push_back(exchange.counter->take_text());
+  // A turn behind the run's end is kept, though never asked: until then its user is not free.
+  const Time at = now + next->at;
+  turns_.emplace(at, Ask{std::move(*next), std::move(exchange.ask.answers)});
 }
 
 }  // namespace troupe

@@ -85,29 +85,6 @@ class ClientTest(CommandTest):
         run = self.chat(typed="hi\nagain\n/reset\nhi\n/quit\n")
         self.assertEqual(run.stdout.count(HELLO), 3)
 
-    def test_traffic(self):
-        run = self.succeed("traffic", "--url", self.url, "--model", "script/hello",
-                           "--num-requests", "5", "--isl", "100", "--json")
-        result = json.loads(run.stdout)
-        self.assertEqual((result["requests"], result["ok"], result["failed"]), (5, 5, 0))
-        self.assertEqual(result["errors"], {})
-        self.assertEqual(result["output_tokens"], 5 * len(HELLO))
-        self.assertEqual(result["osl"]["mean"], len(HELLO))
-        self.assertAlmostEqual(result["isl"]["mean"], 100, delta=10)
-        self.assertGreaterEqual(result["ttft_ms"]["min"], 5)
-        self.assertGreaterEqual(result["e2el_ms"]["min"], 15)  # three delays
-        self.assertLessEqual(result["ttft_ms"]["p99"], result["e2el_ms"]["p99"])
-        self.assertAlmostEqual(result["requests_per_s"] * result["duration_s"], 5, delta=0.01)
-
-    def test_traffic_of_failures_fails(self):
-        run = troupe("traffic", "--url", self.url, "--model", "nobody", "--num-requests", "5",
-                     "--json")
-        self.assertEqual(run.returncode, 1)
-        result = json.loads(run.stdout)
-        self.assertEqual((result["ok"], result["failed"], result["error_share"]), (0, 5, 1))
-        self.assertEqual([(404, 5)], [(int(re.search(r"\d+", error)[0]), count)
-                                      for error, count in result["errors"].items()])
-
     def test_traffic_names_the_code_of_a_cancelled_stream(self):
         run = subprocess.Popen(
             [PROGRAM, "traffic", "--url", self.url, "--model", "script/stall", "--num-requests",

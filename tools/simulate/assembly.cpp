@@ -36,8 +36,7 @@ Result<TrafficPlan> traffic_plan(const Scenario& scenario) {
   plan.num_requests = load.num_requests;
   plan.duration = load.duration;
   plan.warmup = load.warmup;
-  plan.isl = load.isl;
-  plan.isl_stddev = load.isl_stddev;
+  plan.isl = Distribution::normal(load.isl, load.isl_stddev);
   plan.osl = load.osl;
   plan.cancel_rate = load.cancel_rate;
   plan.cancel_delay = load.cancel_delay;

@@ -8,6 +8,7 @@
 #include <future>
 #include <memory>
 
+#include "actors/load/trace_source.hpp"
 #include "actors/traffic/report_json.hpp"
 #include "actors/traffic/traffic_core.hpp"
 #include "tools/cli/cli.hpp"
@@ -95,7 +96,9 @@ Status check_reachable(const http::Url& server) {
 }
 
 /// Runs the plan to its end, or to Ctrl-C.
-Result<std::shared_ptr<const TrafficReport>> drive(const TrafficPlan& plan, const http::Url& server,
+Result<std::shared_ptr<const TrafficReport>> drive(const TrafficPlan& plan,
+                                                   std::unique_ptr<RequestSource> source,
+                                                   const http::Url& server,
                                                    ChatPrompts::Options prompts) {
   Observer observer;
   ActorSystem system{SystemOptions{}};
@@ -104,6 +107,7 @@ Result<std::shared_ptr<const TrafficReport>> drive(const TrafficPlan& plan, cons
       system.open_endpoint([&observer](const Envelope& envelope) { observer.receive(envelope); });
   TrafficCore::Args args;
   args.plan = plan;
+  args.source = std::move(source);
   args.prompts = std::make_shared<const ChatPrompts>(std::move(prompts));
   args.target = dialer.ref();
   args.observer = watcher;
@@ -127,16 +131,19 @@ Result<std::shared_ptr<const TrafficReport>> drive(const TrafficPlan& plan, cons
 Result<int> run_traffic(const TrafficOptions& options) {
   TROUPE_TRY_ASSIGN(const TrafficPlan plan, options.plan());
   TROUPE_TRY_ASSIGN(const http::Url server, options.server());
+  TROUPE_TRY_ASSIGN(auto prompts, options.prompts(server));
+  TROUPE_TRY_ASSIGN(auto source, open_source(plan));
   TROUPE_TRY(check_reachable(server));
   interrupted = 0;
   std::signal(SIGINT, on_interrupt);
-  auto driven = drive(plan, server, options.prompts(server));
+  auto driven = drive(plan, std::move(source), server, std::move(prompts));
   std::signal(SIGINT, SIG_DFL);
   TROUPE_TRY_ASSIGN(const auto report, std::move(driven));
   const std::string text = options.json                 ? report_json(*report) + "\n"
                            : options.format == "aiperf" ? aiperf_table(*report)
                                                         : vllm_block(*report);
   std::fputs(text.c_str(), stdout);
+  if (report->broken()) return cli::report(*report->broken());
   const bool too_many = report->error_share() > options.max_error_share;
   return too_many || report->count(Outcome::kOk) == 0 ? cli::kFailure : cli::kOk;
 }

@@ -6,6 +6,7 @@
 #include "actors/traffic/prompt_maker.hpp"
 #include "runtime/http/url.hpp"
 #include "tools/cli/command.hpp"
+#include "tools/traffic/load_options.hpp"
 
 namespace troupe {
 
@@ -15,27 +16,24 @@ class TrafficOptions {
   TrafficOptions(const TrafficOptions&) = delete;
   TrafficOptions& operator=(const TrafficOptions&) = delete;
 
-  Result<TrafficPlan> plan() const;
+  Result<TrafficPlan> plan() const { return load_.plan(); }
   Result<http::Url> server() const;
   /// For a server at this URL: its path may be empty, end in /v1 or name the endpoint itself.
-  ChatPrompts::Options prompts(const http::Url& server) const;
+  /// Errors: an --extra-body that is no JSON object.
+  Result<ChatPrompts::Options> prompts(const http::Url& server) const;
 
   std::string format = "vllm";
   bool json = false;
   double max_error_share = 0;
 
  private:
-  void add_load(cli::Command& command);
-
   std::string url_ = "http://127.0.0.1:8000";
   std::string model_;
   std::string key_;
-  std::string goodput_;
-  TrafficPlan plan_;
-  double duration_s_ = 0;
-  double cancel_delay_s_ = 0;
-  double timeout_s_ = 0;
+  std::string extra_body_;
   bool stop_at_eos_ = false;
+  bool ignore_eos_ = false;
+  LoadOptions load_;
 };
 
 }  // namespace troupe

@@ -15,6 +15,7 @@
 #include "tools/admin/admin_command.hpp"
 #include "tools/keys/keys_command.hpp"
 #include "tools/model/model_command.hpp"
+#include "tools/plan/plan_command.hpp"
 #include "tools/recipe/recipe_command.hpp"
 #include "tools/simulate/simulate_command.hpp"
 #include "tools/version/version_command.hpp"
@@ -34,6 +35,7 @@ void add_commands(troupe::cli::Command& program) {
   troupe::add_admin_command(program);
   troupe::add_keys_command(program);
   troupe::add_model_command(program);
+  troupe::add_plan_command(program);
   troupe::add_recipe_command(program);
   troupe::add_simulate_command(program);
   troupe::add_version_command(program);

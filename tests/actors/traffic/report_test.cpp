@@ -105,6 +105,46 @@ TEST(Report, GoodputCountsOnlyRequestsThatKeepTheObjectives) {
   EXPECT_EQ(report.good(), 0u);
 }
 
+TEST(Report, WhatTheServerSawIsBesideWhatWasAsked) {
+  TrafficReport report((TrafficPlan()));
+  report.begin(Time());
+  EXPECT_FALSE(report.seen().cached_share());
+  ExchangeRecord seen = ok_record();
+  seen.seen_prompt_tokens = 40;
+  seen.cached_tokens = 30;
+  report.record(seen);
+  seen.cached_tokens.reset();  // a server that does not say
+  report.record(seen);
+  report.record(ok_record());
+  EXPECT_EQ(report.input_tokens(), 30u);
+  EXPECT_EQ(report.seen().prompt_tokens, 80u);
+  EXPECT_DOUBLE_EQ(*report.seen().cached_share(), 0.75);
+  const std::string text = vllm_block(report);
+  EXPECT_NE(text.find("Input tokens seen by the server:         80  (of 2 answers)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Cached input tokens:                     30  (75.0 %)\n"),
+            std::string::npos);
+  rapidjson::Document document;
+  document.Parse(report_json(report).c_str());
+  EXPECT_EQ(document["usage"]["input_tokens"].GetInt(), 80);
+  EXPECT_EQ(document["usage"]["cached_share"].GetDouble(), 0.75);
+}
+
+TEST(Report, ABrokenLoadIsSaid) {
+  TrafficReport report((TrafficPlan()));
+  report.break_off(Error{Code::kInvalid, "trace.jsonl:12: no"});
+  report.add_note("2 rows left out");
+  report.add_note("");
+  const std::string text = vllm_block(report);
+  EXPECT_NE(text.find("The load broke off: trace.jsonl:12: no\n"), std::string::npos);
+  EXPECT_NE(text.find("Note: 2 rows left out\n"), std::string::npos);
+  rapidjson::Document document;
+  document.Parse(report_json(report).c_str());
+  EXPECT_STREQ(document["broken_off"].GetString(), "trace.jsonl:12: no");
+  EXPECT_EQ(document["notes"].Size(), 1u);
+}
+
 TEST(Report, ManyDifferentErrorsStayBounded) {
   TrafficReport report((TrafficPlan()));
   for (int i = 0; i < 1000; ++i) {

@@ -1,0 +1,104 @@
+#include "tools/plan/plan_command.hpp"
+
+#include <cstdio>
+#include <memory>
+
+#include "tools/cli/cli.hpp"
+#include "tools/plan/plan_answer.hpp"
+#include "tools/traffic/load_options.hpp"
+
+namespace troupe {
+
+namespace {
+
+constexpr double kDay = 86'400;
+constexpr const char* kGroup = "Cluster";
+
+class PlanOptions {
+ public:
+  explicit PlanOptions(cli::Command& command) : load_(command) {
+    hit_option_ = command
+                      .option("--hit", hit_,
+                              "share of prompt tokens that a cache has; default: "
+                              "what the load's prompts share")
+                      .between(0, 1)
+                      .group(kGroup);
+    add(command, "--tokens-per-day", tokens_per_day_,
+        "the rate, as prompt and answer tokens a day");
+    add(command, "--gpus", question_.gpus, "there are so many: what do they take?");
+    add(command, "--prefill-gpus", question_.prefill_gpus, "so many of them prefill");
+    add(command, "--batch", question_.batch, "requests a decode GPU; default: 64, or by --goodput");
+    add(command, "--chunk", question_.model.chunk, "most tokens of a prefill step");
+    command.option("--efficiency", question_.efficiency, "of perfectly balanced GPUs")
+        .between(0.01, 1)
+        .show_default()
+        .group(kGroup);
+    command.option("--drafts", drafts_, "draft tokens: none, five, or the best number")
+        .one_of({"none", "fixed", "best"})
+        .show_default()
+        .group(kGroup);
+    command.flag("--ep8", question_.model.ep8, "decode in groups of 8 GPUs instead of 64")
+        .group(kGroup);
+    add(command, "--prefill-rate", question_.prefill_rate,
+        "computed prompt tokens a second of a GPU, instead of the model's");
+    add(command, "--decode-rate", question_.decode_rate,
+        "answer tokens a second of a GPU, instead of the model's");
+    add(command, "--cost-per-gpu-hour", question_.gpu_hour_cost, "in any currency");
+    command.flag("--json", json, "print one JSON object");
+  }
+  PlanOptions(const PlanOptions&) = delete;
+  PlanOptions& operator=(const PlanOptions&) = delete;
+
+  Result<PlanQuestion> question() const {
+    TROUPE_TRY_ASSIGN(const TrafficPlan plan, load_.plan());
+    PlanQuestion question = question_;
+    question.slo = plan.slo;
+    question.model.policy = drafts_ == "none"    ? Drafts::kNone
+                            : drafts_ == "fixed" ? Drafts::kFixed
+                                                 : Drafts::kBest;
+    TROUPE_TRY_ASSIGN(question.load, facts_of(plan));
+    if (hit_option_->given()) question.load.hit = hit_;
+    if (tokens_per_day_ > 0) {
+      question.load.rate = tokens_per_day_ / kDay / (question.load.prompt + question.load.output);
+      question.load.peak_rate = 0;
+    } else if (plan.request_rate > 0) {
+      question.load.rate = plan.request_rate;  // rather than what was drawn of it
+      question.load.peak_rate = 0;
+    }
+    return question;
+  }
+
+  bool json = false;
+
+ private:
+  static void add(cli::Command& command, const char* name, double& value, const char* about) {
+    command.option(name, value, about).between(0, 1e18).group(kGroup);
+  }
+
+  PlanQuestion question_;
+  double hit_ = 0;
+  double tokens_per_day_ = 0;
+  std::string drafts_ = "best";
+  std::optional<cli::Option> hit_option_;
+  LoadOptions load_;
+};
+
+Result<int> run_plan(const PlanOptions& options) {
+  TROUPE_TRY_ASSIGN(const PlanQuestion question, options.question());
+  TROUPE_TRY_ASSIGN(const PlanAnswer answer, answer_plan(question));
+  std::fputs((options.json ? plan_json(answer) + "\n" : plan_text(answer)).c_str(), stdout);
+  return cli::kOk;
+}
+
+}  // namespace
+
+void add_plan_command(cli::Command& program) {
+  cli::Command command = program.command("plan", "Say how many GPUs a load needs, in closed form");
+  const auto options = std::make_shared<PlanOptions>(command);
+  command.run([options] {
+    const Result<int> result = run_plan(*options);
+    return result.ok() ? *result : cli::report(result.error());
+  });
+}
+
+}  // namespace troupe
