@@ -141,7 +141,8 @@ class AnthropicMessagesTest(ConformanceTest):
 
     def test_refusals_are_named(self):
         for field, value in {"temperature": 3, "top_k": -1, "tool_choice": {"type": "any"},
-                             "container": "c", "mcp_servers": [{"type": "url", "url": "x",
+                             "container": "c", "compaction": {"type": "x"},
+                             "thread": {"type": "create"}, "mcp_servers": [{"type": "url", "url": "x",
                                                                 "name": "y"}]}.items():
             with self.subTest(field=field):
                 for error in self.errors("anthropic", CREATE,

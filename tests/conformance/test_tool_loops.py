@@ -7,6 +7,7 @@ between the families: the same conversation has the same tokens, however it was 
 import json
 import unittest
 
+import anthropic
 from harness import (ASYNC, SYNC, ConformanceTest, Turns, answer_chunks, helped_call, whole_call)
 
 ASKED = "Which city has the higher tide?"
@@ -203,6 +204,44 @@ class ToolLoopTest(ConformanceTest):
             with self.assertRaises(Exception) as caught:
                 ask({"model": self.turns.model, **family.fields})
             self.assertEqual(caught.exception.status_code, 400, kind.__name__)
+
+
+    def test_the_runner_of_the_anthropic_sdk(self):
+        """It wants the conversation kept at the server, hears that it is not, and sends all of it."""
+        waiting = {"Bergen", "Oslo"}
+
+        def tide(city: str) -> str:
+            """The tide of a city."""
+            waiting.discard(city)
+            if not waiting:
+                self.turns.advance()
+            return TIDES[city]
+
+        async def tide_async(city: str) -> str:
+            """The tide of a city."""
+            return tide(city)
+
+        def options(tool):
+            return {"model": self.turns.model, "max_tokens": 4000, "tools": [tool],
+                    "messages": [{"role": "user", "content": ASKED}]}
+
+        async def run(client):
+            tool = anthropic.beta_async_tool(tide_async, name="tide")
+            return await client.beta.messages.tool_runner(**options(tool)).until_done()
+
+        def run_streams(client):
+            last = None
+            tool = anthropic.beta_tool(tide)
+            for stream in client.beta.messages.tool_runner(stream=True, **options(tool)):
+                for _ in stream:
+                    pass
+                last = stream.get_final_message()
+            return last
+        for which, use in ((SYNC, run_streams), (ASYNC, run)):
+            waiting |= {"Bergen", "Oslo"}
+            self.turns.play(0)
+            answer = self.of_one(which, "anthropic", use, use)
+            self.assertEqual([block.text for block in answer.content if block.type == "text"], [FINAL])
 
 
 class ToolLoopV4Test(ToolLoopTest):

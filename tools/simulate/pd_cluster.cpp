@@ -52,7 +52,8 @@ TrafficPlan traffic_plan_of(const ClusterPlan& plan, Status& status) {
     status = made.error();
     return {};
   }
-  made->osl_spread = plan.workload.osl_spread;
+  const double osl = plan.workload.osl, spread = plan.workload.osl_spread;
+  if (spread > 0) made->osl = Distribution::uniform(std::max(1.0, osl - spread), osl + spread);
   return *made;
 }
 

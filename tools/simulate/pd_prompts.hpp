@@ -12,13 +12,15 @@ class PdPrompts final : public PromptMaker {
  public:
   explicit PdPrompts(double cached_share) : cached_share_(cached_share) {}
 
-  void fill(HttpArrived& request, const Draw& draw, Rng&) const override {
+  void fill(HttpArrived& request, const PlannedRequest& planned,
+            std::span<const std::string>) const override {
+    const auto length = static_cast<std::uint32_t>(tokens_of(planned.prompt));
     auto work = std::make_shared<SimulatedWork>();
-    work->output = draw.output_tokens;
-    work->cached = static_cast<std::uint32_t>(cached_share_ * draw.prompt_tokens + 0.5);
+    work->output = planned.output_tokens;
+    work->cached = static_cast<std::uint32_t>(cached_share_ * length + 0.5);
     request.method = "POST";
     request.path = "/v1/chat/completions";
-    request.simulated = SimulatedPrompt{draw.prompt_tokens, 0, SealedWork{std::move(work)}};
+    request.simulated = SimulatedPrompt{length, 0, SealedWork{std::move(work)}};
   }
   bool answers_are_events() const override { return false; }
 

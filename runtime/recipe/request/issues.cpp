@@ -24,11 +24,11 @@ bool Issues::rule(std::string message, std::string param) {
   return fail({RequestError::Stage::kConvert, std::move(message), std::move(param)});
 }
 
-bool Issues::unsupported(std::string param, std::string_view why) {
+bool Issues::unsupported(std::string param, std::string_view why, std::string_view code) {
   std::string message = "'" + param + "' is not supported: ";
   message += why;
   RequestError error{RequestError::Stage::kConvert, std::move(message), std::move(param)};
-  error.code = "unsupported_parameter";
+  error.code = code;
   return fail(std::move(error));
 }
 

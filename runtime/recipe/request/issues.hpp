@@ -32,7 +32,8 @@ class Issues {
   /// The body breaks a rule. Returns false.
   bool rule(std::string message, std::string param = {});
   /// Well-formed, but this server does not do it; never in compat mode. Returns false.
-  bool unsupported(std::string param, std::string_view why);
+  bool unsupported(std::string param, std::string_view why,
+                   std::string_view code = "unsupported_parameter");
   /// No such model. Returns false.
   bool unknown_model(std::string_view name);
 

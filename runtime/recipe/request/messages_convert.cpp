@@ -24,7 +24,7 @@ class MessagesConverter {
 
   bool run() {
     conversion_.request.answer.protocol = Protocol::kMessages;
-    if (!read_model(body_.model, conversion_)) return false;
+    if (!read_model(body_.model, conversion_) || !has_no_thread()) return false;
     set_thinking(thinking_of(body_.thinking, body_.output_config.value.effort,
                              conversion_.options.default_thinking),
                  choice().must_call() && !body_.tools.value.empty(), conversion_);
@@ -33,6 +33,14 @@ class MessagesConverter {
   }
 
  private:
+  /// Messages kept at the server. Without them the turn that follows would lack its beginning, so
+  /// the first one is refused already; the SDK then sends whole conversations.
+  bool has_no_thread() {
+    if (conversion_.compat() || !body_.thread.given()) return true;
+    return issues_.unsupported("thread", "send the whole conversation in every request",
+                               "thread_unsupported_request");
+  }
+
   bool read_tools() {
     bool all_deferred = true;
     for (std::size_t i = 0; i < body_.tools.value.size(); ++i) {
@@ -142,13 +150,16 @@ class MessagesConverter {
     const std::pair<std::string_view, const Field<JsonPart>*> refused[] = {
         {"container", &body_.container},
         {"mcp_servers", &body_.mcp_servers},
+        {"compaction", &body_.compaction},
     };
     for (const auto& [name, field] : refused) {
       const bool empty = field->got == JsonKind::kArray || field->got == JsonKind::kObject
                              ? conversion_.tape.count(field->value.index) == 0
                              : false;
       if (field->given() && !empty) {
-        return issues_.unsupported(std::string(name), "this server has no tools of its own");
+        return issues_.unsupported(std::string(name), name == "compaction"
+                                                          ? "this server writes no summaries"
+                                                          : "this server has no tools of its own");
       }
     }
     request.parsing.one_call = body_.tool_choice.value.disable_parallel_tool_use.value;

@@ -133,6 +133,8 @@ struct MessagesBody {
   Field<MessagesFormat> output_format;
   Field<JsonPart> container;
   Field<JsonPart> mcp_servers;
+  Field<JsonPart> thread;
+  Field<JsonPart> compaction;
 
   static constexpr auto kMembers =
       std::tuple{member("model", &MessagesBody::model),
@@ -151,7 +153,9 @@ struct MessagesBody {
                  member("top_k", &MessagesBody::top_k),
                  member("output_format", &MessagesBody::output_format),
                  member("container", &MessagesBody::container),
-                 member("mcp_servers", &MessagesBody::mcp_servers)};
+                 member("mcp_servers", &MessagesBody::mcp_servers),
+                 member("thread", &MessagesBody::thread),
+                 member("compaction", &MessagesBody::compaction)};
 };
 
 /// True if the body has the protocol's shape.

@@ -8,6 +8,8 @@
 namespace troupe {
 namespace {
 
+/// A code of Messages that its SDK looks for, in "details" beside the message.
+constexpr std::string_view kThreadUnsupported = "thread_unsupported_request";
 constexpr const char* kInvalidRequest = "invalid_request_error";
 
 struct Mapping {
@@ -101,6 +103,9 @@ std::string messages_error_body(const ApiError& error) {
   JsonWriter json;
   json.open_object().key("type").text("error").key("error").open_object();
   json.key("type").text(messages_type(error.status)).key("message").text(message_of(error));
+  if (error.code == kThreadUnsupported) {
+    json.key("details").open_object().key("error_code").text(error.code).close_object();
+  }
   json.close_object().close_object();
   return json.take();
 }

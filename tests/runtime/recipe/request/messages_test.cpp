@@ -175,6 +175,22 @@ TEST(MessagesRequest, what_is_not_done_is_refused_by_name_not_ignored) {
             "tools[0]");
 }
 
+// The tool runner of Anthropic's SDK begins one, and sends whole conversations if it reads this.
+TEST(MessagesRequest, conversations_are_not_kept_here) {
+  const std::string turn = R"("max_tokens":9,"messages":[{"role":"user","content":"q"}],"thread":)";
+  for (const char* thread :
+       {R"({"type":"create"})", R"({"type":"continue","previous_message_id":"msg_1"})"}) {
+    const RequestError error = refused(turn + thread);
+    EXPECT_EQ(error.param, "thread");
+    EXPECT_EQ(error_body(Protocol::kMessages, Compat::kDefault, error),
+              R"({"type":"error","error":{"type":"invalid_request_error","message":"'thread' is )"
+              R"(not supported: send the whole conversation in every request","details":)"
+              R"({"error_code":"thread_unsupported_request"}}})");
+    accepted(turn + thread, kV41, Compat::kDeepseek);
+  }
+  accepted(turn + "null");
+}
+
 TEST(MessagesRequest, image_data_is_checked_as_strictly_as_by_the_reference) {
   const auto image = [](const std::string& data) {
     return messages(blocks("user", R"({"type":"image","source":{"type":"base64","media_type":
