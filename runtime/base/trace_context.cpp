@@ -26,7 +26,12 @@ std::optional<std::uint64_t> parse_hex(std::string_view digits) {
 }
 
 void append_hex(std::string& out, std::uint64_t value) {
-  for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[value >> shift & 0xf];
+  char digits[16];
+  for (char& digit : digits) {
+    digit = "0123456789abcdef"[value >> 60];
+    value <<= 4;
+  }
+  out.append(digits, sizeof digits);
 }
 
 bool has_shape(std::string_view text) {

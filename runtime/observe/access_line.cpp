@@ -1,5 +1,6 @@
 #include "runtime/observe/access_line.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <ctime>
 #include <utility>
@@ -26,8 +27,17 @@ std::size_t sequence_size(std::string_view text) {
   return overlong || surrogate || beyond ? 0 : size;
 }
 
+bool is_plain(char c) {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 void append_escaped(std::string& out, std::string_view text) {
   while (!text.empty()) {
+    const auto end = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto plain = static_cast<std::size_t>(end - text.begin());
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) return;
     const char c = text.front();
     std::size_t taken = 1;
     if (c == '"' || c == '\\') {
