@@ -93,7 +93,7 @@ class GatewayCore {
     std::uint32_t more_rows = 0;  ///< behind its first
   };
   LinkedMap<RequestId, Live> live_;
-  FlatMap<RequestId> by_ref_;  ///< by hash_of() of the request
+  FlatMap<RequestId> by_ref_;    ///< by hash_of() of the request
   std::uint64_t more_rows_ = 0;  ///< of all live requests
   std::uint32_t next_request_ = 0;
   bool draining_ = false;

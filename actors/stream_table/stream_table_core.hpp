@@ -99,7 +99,7 @@ class StreamTableCore {
   Args args_;
   LinkedMap<RequestId, Row> rows_;
   std::map<RequestId, RequestId> more_;  ///< rows of further choices → the request's
-  FlatMap<RequestId> by_exchange_;  ///< by key_of()
+  FlatMap<RequestId> by_exchange_;       ///< by key_of()
   bool draining_ = false;
 };
 

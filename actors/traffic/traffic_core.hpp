@@ -131,7 +131,7 @@ class TrafficCore {
   ActorRef target_;
   LinkedMap<std::uint64_t, Exchange> exchanges_;
   FlatMap<std::uint64_t> by_request_;  ///< by hash_of() of the request
-  std::deque<Time> backlog_;  ///< intended starts that wait for room
+  std::deque<Time> backlog_;           ///< intended starts that wait for room
   std::uint64_t next_exchange_ = 0;
   std::uint64_t started_ = 0;  ///< measured ones, started or in the backlog
   std::uint32_t warmups_started_ = 0;
