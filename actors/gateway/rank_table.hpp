@@ -13,7 +13,6 @@
 
 #include "actors/gateway/gateway_messages.hpp"
 #include "actors/gateway/model_list.hpp"
-
 #include "runtime/base/flat_map.hpp"
 
 namespace troupe {

@@ -20,6 +20,9 @@ FabricCore::FabricCore(const Args& args) : args_(args), links_(std::make_unique<
   first_in_ = storage_write_.value + 1;
   first_out_ = first_in_ + args.ports;
   for (std::uint32_t i = 0; i < 2 * args.ports; ++i) links_->add_link(speeds.nic);
+  for (std::uint32_t i = 0; i < first_out_ + args.ports; ++i) {
+    planned_.push_back(links_->bandwidth(LinkId(i)));
+  }
 }
 
 void FabricCore::on(const MoveBytes& move, Context& context, Effects& out) {
@@ -49,6 +52,29 @@ void FabricCore::on(const StopMove& stop, Context& context, Effects& out) {
   if (!askers_.erase(stop.move)) return;
   if (!links_->cancel(FlowId(stop.move), context.now)) {
     std::erase_if(starts_, [&](const auto& one) { return one.second.flow.value == stop.move; });
+  }
+  arm(out);
+}
+
+void FabricCore::on(const LinksChanged& changed, Context& context, Effects& out) {
+  TROUPE_ASSERT(changed.share > 0 && changed.port.value < args_.ports, "a fault of the plan");
+  const auto set = [&](LinkId link) {
+    links_->set_bandwidth(link, planned_[link.value] * changed.share, context.now);
+  };
+  switch (changed.part) {
+    case FabricPart::kNic:
+      set(nic_in(changed.port));
+      set(nic_out(changed.port));
+      break;
+    case FabricPart::kSpine:
+      set(spine_);
+      break;
+    case FabricPart::kStorageRead:
+      set(storage_read_);
+      break;
+    case FabricPart::kStorageWrite:
+      set(storage_write_);
+      break;
   }
   arm(out);
 }

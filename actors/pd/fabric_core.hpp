@@ -31,7 +31,7 @@ namespace troupe {
 
 class FabricCore {
  public:
-  using Accepts = Protocol<Started, MoveBytes, StopMove, TimerFired, Undeliverable>;
+  using Accepts = Protocol<Started, MoveBytes, StopMove, LinksChanged, TimerFired, Undeliverable>;
   struct Args {
     FabricSpeeds speeds;
     std::uint32_t ports = 0;
@@ -43,6 +43,7 @@ class FabricCore {
   void on(const Started&, Context&, Effects&) {}
   void on(const MoveBytes& move, Context& context, Effects& out);
   void on(const StopMove& stop, Context& context, Effects& out);
+  void on(const LinksChanged& changed, Context& context, Effects& out);
   void on(const TimerFired& fired, Context& context, Effects& out);
   void on(const Undeliverable&, Context&, Effects&) {}  // its flow has ended
 
@@ -68,6 +69,7 @@ class FabricCore {
   Args args_;
   std::unique_ptr<FluidLinks> links_;
   LinkId spine_, storage_read_, storage_write_;
+  std::vector<double> planned_;  ///< bandwidth of each link without faults
   std::uint32_t first_in_ = 0;
   std::uint32_t first_out_ = 0;
   std::multimap<Time, Waiting> starts_;  ///< reads whose access time runs

@@ -38,7 +38,6 @@ class GroupHostCore {
   std::string describe() const { return "starts=" + std::to_string(starts_); }
   /// Nobody while it starts.
   const ActorRef& group() const { return group_; }
-  std::uint32_t starts() const { return starts_; }
 
  private:
   void begin(Context& context, Effects& out);

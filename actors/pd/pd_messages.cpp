@@ -7,6 +7,7 @@ namespace troupe {
 template const MessageType& message_type<MoveBytes>();
 template const MessageType& message_type<StopMove>();
 template const MessageType& message_type<BytesMoved>();
+template const MessageType& message_type<LinksChanged>();
 template const MessageType& message_type<StartPrefill>();
 template const MessageType& message_type<StopPrefill>();
 template const MessageType& message_type<PrefillEnded>();

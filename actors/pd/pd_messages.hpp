@@ -6,6 +6,7 @@
 //   route → prefill engine  StartPrefill, StopPrefill;  engine → route  PrefillEnded
 //   engine → decode balancer   ReserveDecode in the route's name: the last chunk is in a step
 //   route → decode instance StartDecode, StopDecode; instance → route  DecodeEnded
+//   fault plan → fabric     LinksChanged
 //   engine, instance → streams   TokenBatch in the name of the route: the first token from the
 //                                engine, the others from the instance
 //
@@ -20,6 +21,7 @@
 
 #include "actors/rank/rank_messages.hpp"
 #include "runtime/device/group_step.hpp"
+#include "runtime/simulation/fabric_speeds.hpp"
 
 namespace troupe {
 
@@ -60,6 +62,19 @@ struct BytesMoved {
   static constexpr MessageInfo info{0x0832, "bytes_moved"};
   std::uint64_t move = 0;
   static void fields(auto& self, auto&& visit) { visit("move", self.move); }
+};
+
+/// From now on a part of the fabric has this share of its planned bandwidth.
+struct LinksChanged {
+  static constexpr MessageInfo info{0x0839, "links_changed"};
+  FabricPart part = FabricPart::kNic;
+  PortId port;  ///< of a NIC
+  double share = 1;
+  static void fields(auto& self, auto&& visit) {
+    visit("part", self.part);
+    visit("port", self.port);
+    visit("share", self.share);
+  }
 };
 
 /// Its hit is on the machine: it joins the FIFO of that rank.

@@ -21,7 +21,6 @@ struct PdWiring {
   ActorRef decode_balancer;
   ActorRef fabric;
   KvSizes kv;
-  bool send_chains = false;  ///< the prefill policy looks at engines' own caches
   /// Of the first member of the group on each node; the others follow.
   std::vector<PortId> first_port;
 

@@ -15,10 +15,7 @@ void RouteCore::submit(Flow& flow, Context& context, Effects& out) {
   submit.owner = context.self;
   submit.length = flow.length;
   submit.hit = flow.hit;
-  if (flow.sealed.work != nullptr) {
-    submit.affinity = flow.sealed.work->session;
-    if (args_.wiring->send_chains) submit.chain = flow.sealed.work->chain;
-  }
+  if (flow.sealed.work != nullptr) submit.affinity = flow.sealed.work->session;
   submit.time_left = flow.deadline - context.now;
   out.send(args_.wiring->prefill_balancer, make_message<SubmitPrefill>(std::move(submit)));
 }

@@ -97,8 +97,8 @@ class PrefillBalancerCore {
   std::vector<ActorRef> engine_of_;     ///< by EngineId
   std::set<ActorRef> silent_;           ///< engines that announced reports and sent none
   FlatMap<Time> until_;                 ///< by request: when it is given up if it still waits
-  DeadlineHeap deadlines_;                          ///< of those that wait
-  std::optional<Time> armed_;                       ///< the deadline timer
+  DeadlineHeap deadlines_;              ///< of those that wait
+  std::optional<Time> armed_;           ///< the deadline timer
   bool draining_ = false;
 };
 

@@ -39,7 +39,7 @@ struct SubmitRow {
   Duration time_left;  ///< until the request's deadline
   TraceContext trace;  ///< of the request, for what this rank notes; may be none
   std::string tracestate;
-  SealedWork sealed;   ///< simulated requests
+  SealedWork sealed;  ///< simulated requests
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("owner", self.owner);

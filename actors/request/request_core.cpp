@@ -20,7 +20,8 @@ constexpr Duration kCloseGrace = seconds(1);
 
 RequestCore::Client RequestCore::client_of(const HttpArrived& arrived) {
   return {arrived.session, arrived.exchange,     protocol_of(arrived.path),
-          arrived.arrived, arrived.unix_seconds, arrived.tenant};
+          arrived.arrived, arrived.unix_seconds, arrived.tenant,
+          arrived.trace,   arrived.tracestate};
 }
 
 void RequestCore::on(const Started&, Context& context, Effects& out) {
@@ -187,8 +188,8 @@ void RequestCore::submit(std::size_t row, Context& context, Effects& out) {
   submit.script = prepared_.script;
   submit.sealed = prepared_.sealed;
   submit.time_left = deadline_ - context.now;
-  submit.trace = args_.arrived->trace;
-  submit.tracestate = args_.arrived->tracestate;
+  submit.trace = client_.trace;
+  submit.tracestate = client_.tracestate;
   out.send(rank_, make_message<SubmitRow>(std::move(submit)));
 }
 
@@ -220,8 +221,8 @@ void RequestCore::on(const SessionGone&, Context&, Effects& out) {
   if (row_open) {
     out.send(args_.streams, make_message<CloseRow>(args_.id));
   } else {
-    out.send(args_.arrived->session,
-             make_message<SessionCut>(args_.arrived->exchange, facts(AnswerEnding::kCancelled)));
+    out.send(client_.session,
+             make_message<SessionCut>(client_.exchange, facts(AnswerEnding::kCancelled)));
   }
   out.stop("client gone");
 }

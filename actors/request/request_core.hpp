@@ -88,6 +88,8 @@ class RequestCore {
     Time arrived;
     std::int64_t unix_seconds = 0;
     std::string tenant;
+    TraceContext trace;
+    std::string tracestate;
   };
   static Client client_of(const HttpArrived& arrived);
 

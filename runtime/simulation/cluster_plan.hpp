@@ -9,6 +9,7 @@
 //   workload: {request_rate: 1000, num_requests: 20000, isl: 77000, cached_share: 0.96, osl: 800}
 //   faults:
 //     - {at_ms: 2000, kill: decode_instance, which: 0}
+//     - {at_ms: 3000, until_ms: 4000, slow: storage_read, share: 0.1}   # or nic (which), spine, …
 //
 // What a constant is, its unit, where its value comes from and where it was fitted is part of the
 // plan, so that a report can print it. Every key is optional. Unknown keys, wrong types and values
@@ -22,6 +23,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/time.hpp"
+#include "runtime/simulation/fabric_speeds.hpp"
 #include "runtime/simulation/scenario.hpp"
 
 namespace troupe {
@@ -75,6 +77,14 @@ struct GroupFault {
   std::uint32_t which = 0;  ///< of its pool
 };
 
+struct LinkFault {
+  Duration at;
+  Duration until;
+  FabricPart part = FabricPart::kNic;
+  std::uint32_t which = 0;  ///< of a NIC: the GPU, prefill engines first
+  double share = 1;         ///< of the bandwidth that is left
+};
+
 struct ClusterPlan {
   std::string name;
   std::uint64_t seed = 1;
@@ -90,6 +100,7 @@ struct ClusterPlan {
   Workload workload;
   PrefixPlan prefix;
   std::vector<GroupFault> faults;
+  std::vector<LinkFault> link_faults;
 
   /// With the default constants of its hardware.
   ClusterPlan();

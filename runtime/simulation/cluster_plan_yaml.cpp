@@ -127,6 +127,49 @@ Result<GroupFault> read_group_fault(const std::string& file, const YAML::Node& n
   return fault;
 }
 
+std::optional<FabricPart> part_of(const std::string& name) {
+  if (name == "nic") return FabricPart::kNic;
+  if (name == "spine") return FabricPart::kSpine;
+  if (name == "storage_read") return FabricPart::kStorageRead;
+  if (name == "storage_write") return FabricPart::kStorageWrite;
+  return std::nullopt;
+}
+
+Result<LinkFault> read_link_fault(const std::string& file, const YAML::Node& node,
+                                  const ClusterPlan& plan) {
+  YamlMap map(file, node, "faults");
+  LinkFault fault;
+  std::string part;
+  map.get("at_ms", fault.at);
+  map.get("until_ms", fault.until);
+  map.get("slow", part);
+  map.get("which", fault.which, 0, kPlanMany);
+  map.get("share", fault.share, 1e-6, 1);
+  const auto known = part_of(part);
+  if (!known) map.fail("slow", "nic, spine, storage_read or storage_write is expected");
+  if (!map.has("share")) map.fail("share", "which part of the bandwidth is left, up to 1");
+  if (fault.until <= fault.at) map.fail("until_ms", "a time after at_ms is expected");
+  if (fault.which >= plan.gpus()) {
+    map.fail("which", "the cluster has " + std::to_string(plan.gpus()) + " GPUs");
+  }
+  TROUPE_TRY(map.finish());
+  fault.part = *known;
+  return fault;
+}
+
+Status read_faults(const std::string& file, const YAML::Node& list, ClusterPlan& plan) {
+  for (const auto& node : list) {
+    if (node.IsMap() && node["slow"]) {
+      TROUPE_TRY_ASSIGN(const auto fault, read_link_fault(file, node, plan));
+      plan.link_faults.push_back(fault);
+    } else {
+      TROUPE_TRY_ASSIGN(const auto fault, read_group_fault(file, node, plan));
+      plan.faults.push_back(fault);
+    }
+  }
+  return ok_status();
+}
+
 Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   YamlMap map(file, root, "cluster");
   ClusterPlan plan;
@@ -147,12 +190,7 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   }));
   const YAML::Node faults = map.child("faults");
   if (faults && !faults.IsSequence()) map.fail("faults", "a list is expected");
-  if (faults && faults.IsSequence()) {
-    for (const auto& node : faults) {
-      TROUPE_TRY_ASSIGN(const auto fault, read_group_fault(file, node, plan));
-      plan.faults.push_back(fault);
-    }
-  }
+  if (faults && faults.IsSequence()) TROUPE_TRY(read_faults(file, faults, plan));
   TROUPE_TRY(map.finish());
   return plan;
 }

@@ -3,6 +3,8 @@
 // Units: bytes a second, each way.
 #pragma once
 
+#include <cstdint>
+
 #include "runtime/base/time.hpp"
 
 namespace troupe {
@@ -17,5 +19,8 @@ struct FabricSpeeds {
   Duration access = microseconds(300);          ///< of a read, least; assumed
   Duration jitter = microseconds(200);          ///< mean of an exponential on top; assumed
 };
+
+/// What of a fabric a fault slows down; kNic: of one GPU, in and out.
+enum class FabricPart : std::uint8_t { kNic, kSpine, kStorageRead, kStorageWrite };
 
 }  // namespace troupe

@@ -61,7 +61,6 @@ class FluidLinks {
   std::vector<FlowId> take_ended(Time now);
 
   std::size_t flows() const { return by_id_.size(); }
-  std::size_t flows_on(LinkId link) const { return links_[link.value].flows.size(); }
   double bandwidth(LinkId link) const { return links_[link.value].bandwidth; }
   /// Bytes of flows over it that have ended.
   double carried(LinkId link) const { return links_[link.value].carried; }

@@ -166,6 +166,13 @@ void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
   fabric.speeds = speeds();
   fabric.ports = plan_.gpus();
   wiring.fabric = world_->spawn_root<FabricCore>(kFront, kFabricRoot, fabric);
+  for (const LinkFault& fault : plan_.link_faults) {
+    const PortId port(fault.which);
+    world_->post(Time() + fault.at, wiring.fabric,
+                 make_message<LinksChanged>(fault.part, port, fault.share));
+    world_->post(Time() + fault.until, wiring.fabric,
+                 make_message<LinksChanged>(fault.part, port, 1.0));
+  }
   PrefillBalancerCore::Args prefills;
   prefills.rule = prefill;
   prefills.curve = prefill_curve();

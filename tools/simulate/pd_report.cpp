@@ -47,6 +47,14 @@ void add_links(ReportLines& lines, PdCluster& cluster, double span) {
       most = std::max(most, links.most_flows(nic));
     }
   }
+  lines.push_back({"Fetches, pushes, writes", "",
+                   formatted("%llu, %llu, %llu",
+                             static_cast<unsigned long long>(fabric.moves(MoveKind::kFetch)),
+                             static_cast<unsigned long long>(fabric.moves(MoveKind::kPush)),
+                             static_cast<unsigned long long>(fabric.moves(MoveKind::kWrite)))});
+  lines.push_back({"", "fetches", fabric.moves(MoveKind::kFetch)});
+  lines.push_back({"", "pushes", fabric.moves(MoveKind::kPush)});
+  lines.push_back({"", "writes", fabric.moves(MoveKind::kWrite)});
   lines.push_back({"Busiest NIC", "nic_use_most", span > 0 ? busiest / span : 0, 4});
   lines.push_back({"Transfers on a NIC at once, most", "nic_flows_most", std::uint64_t{most}});
 }
@@ -85,6 +93,11 @@ ReportLines pd_lines(PdCluster& cluster) {
   lines.push_back({"Constants", "constants", plan.describe()});
   const std::string beyond = cluster.cost().extrapolation();
   if (!beyond.empty()) lines.push_back({"EXTRAPOLATION", "extrapolation", beyond});
+  if (plan.decode.kv_gb > plan.hardware.hbm_gb) {
+    lines.push_back({"MEMORY", "memory_warning",
+                     formatted("%g GB of KV do not fit into the %g GB of a %s", plan.decode.kv_gb,
+                               plan.hardware.hbm_gb, plan.hardware.name.c_str())});
+  }
   if (!plan.hardware.fitted) {
     lines.push_back(
         {"EXTRAPOLATION", "hardware_extrapolation",

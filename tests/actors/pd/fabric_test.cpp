@@ -52,6 +52,16 @@ TEST(Fabric, WritesAreNobodysAndStopsAreSilent) {
   EXPECT_EQ(fabric.core().links().flows(), 0u);
 }
 
+TEST(Fabric, AFaultSlowsWhatIsUnderWayAndItsEndBringsTheSpeedBack) {
+  CoreDriver<FabricCore> fabric(fabric_args());
+  fabric.hears(MoveBytes{5, MoveKind::kPush, PortId(0), PortId(1), 50'000'000}, from(kFabricRoute));
+  const Turn slow = fabric.hears(LinksChanged{FabricPart::kNic, PortId(1), 0.1});
+  EXPECT_EQ(slow.timer(kFabricTag), fabric.now() + milliseconds(10));
+  fabric.passes(milliseconds(5));
+  const Turn back = fabric.hears(LinksChanged{FabricPart::kNic, PortId(1), 1});
+  EXPECT_EQ(back.timer(kFabricTag), fabric.now() + microseconds(500));
+}
+
 TEST(HitPolicy, AnswersTheSeedsExample) {
   // Seed 004, check 1: 50,000 tokens, 49,000 of them cached.
   EXPECT_EQ(prefix_hit(50'000, 49'000, true), 48'896u);

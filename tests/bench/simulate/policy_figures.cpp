@@ -111,8 +111,8 @@ Figure budget_figure() {
     }
     const double drift = step > kSteps / 2 ? 1.15 : 1;
     const double outlier = rng.chance(0.02) ? 1.5 + 4.5 * rng.uniform() : 1;
-    sample.took = Duration(
-        static_cast<std::int64_t>(exact * drift * (1 + 0.02 * gaussian(rng)) * outlier));
+    sample.took =
+        Duration(static_cast<std::int64_t>(exact * drift * (1 + 0.02 * gaussian(rng)) * outlier));
     // Outliers are the device's; what the scheduler answers for is the step that it filled.
     if (step >= 500) {
       errors.push_back(std::abs(exact * drift / static_cast<double>(kBudget.value) - 1));
@@ -120,7 +120,10 @@ Figure budget_figure() {
     fit.observe(sample);
     queue.set_curve(fit.curve());
   }
-  return {"simulate.chunk_budget_p95", "|step/budget - 1|", 0.10, true,
+  return {"simulate.chunk_budget_p95",
+          "|step/budget - 1|",
+          0.10,
+          true,
           {quantile(std::move(errors), 0.95)}};
 }
 

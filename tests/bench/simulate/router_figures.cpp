@@ -73,16 +73,19 @@ std::vector<Figure> router_figures(const std::vector<TraceLine>& trace) {
   };
   const PrefillWorldResult ours = measure(PrefillRule::kBuckets, true);
   double best = 1e9;
-  for (const PrefillRule rule : {PrefillRule::kRoundRobin, PrefillRule::kLeastWork,
-                                 PrefillRule::kTwoChoices, PrefillRule::kAffinity,
-                                 PrefillRule::kCost}) {
+  for (const PrefillRule rule :
+       {PrefillRule::kRoundRobin, PrefillRule::kLeastWork, PrefillRule::kTwoChoices,
+        PrefillRule::kAffinity, PrefillRule::kCost}) {
     for (const bool store : {false, true}) {
       // With one store any engine hits any prefix: those that look for prefixes have no use there.
       if (store && (rule == PrefillRule::kAffinity || rule == PrefillRule::kCost)) continue;
       best = std::min(best, measure(rule, store).quantile(0.95));
     }
   }
-  return {{"simulate.router_p95_vs_best", "p95 TTFT over the best other", 1.0, true,
+  return {{"simulate.router_p95_vs_best",
+           "p95 TTFT over the best other",
+           1.0,
+           true,
            {ours.quantile(0.95) / best}},
           {"simulate.router_imbalance", "most/mean work", 1.05, true, {ours.imbalance}}};
 }

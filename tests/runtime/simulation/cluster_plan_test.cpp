@@ -20,7 +20,9 @@ constants:
   prefill_b_us: 11
   decode_t0_ms: {value: 12, source: measured here}
 workload: {request_rate: 5, isl: 1000, cached_share: 0.5}
-faults: [{at_ms: 10, kill: decode_instance, which: 1}]
+faults:
+  - {at_ms: 10, kill: decode_instance, which: 1}
+  - {at_ms: 10, until_ms: 20, slow: nic, which: 21, share: 0.25}
 )",
                                        "x.yaml");
   ASSERT_TRUE(plan.ok()) << plan.error().message;
@@ -32,6 +34,9 @@ faults: [{at_ms: 10, kill: decode_instance, which: 1}]
   EXPECT_EQ(plan->workload.isl, 1000u);
   ASSERT_EQ(plan->faults.size(), 1u);
   EXPECT_EQ(plan->faults[0].kind, GroupKind::kDecodeInstance);
+  ASSERT_EQ(plan->link_faults.size(), 1u);
+  EXPECT_EQ(plan->link_faults[0].which, 21u);
+  EXPECT_EQ(plan->link_faults[0].share, 0.25);
   std::string all;
   for (const auto& line : plan->describe()) all += line + "\n";
   EXPECT_NE(all.find("prefill_b_us = 11 us a token; set by x.yaml"), std::string::npos);
@@ -66,6 +71,12 @@ TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
             "x.yaml:1: faults.kill: prefill_engine or decode_instance is expected");
   EXPECT_EQ(problem("faults: [{kill: decode_instance, which: 1}]\n"),
             "x.yaml:1: faults.which: the pool has 1");
+  EXPECT_EQ(problem("faults: [{slow: nic, share: 0.5}]\n"),
+            "x.yaml:1: faults.until_ms: a time after at_ms is expected");
+  EXPECT_EQ(problem("faults: [{slow: disk, until_ms: 5, share: 1}]\n"),
+            "x.yaml:1: faults.slow: nic, spine, storage_read or storage_write is expected");
+  EXPECT_EQ(problem("faults: [{slow: spine, until_ms: 5}]\n"),
+            "x.yaml:1: faults.share: which part of the bandwidth is left, up to 1");
   EXPECT_EQ(problem("prefill: {step_budget_ms: 0}\n"),
             "x.yaml:1: prefill.step_budget_ms: more than 0 is expected");
   EXPECT_EQ(problem("workload: {cached_share: 2}\n").substr(0, 31),

@@ -135,6 +135,16 @@ TEST(PdCluster, SlowLinksShowInTheFirstToken) {
   EXPECT_GT(most, 1u);
 }
 
+TEST(PdCluster, AStallOfTheStorageDelaysFirstTokensAndPasses) {
+  ClusterPlan plan = small_plan(2);
+  const double smooth = run(plan)->traffic().report().ttft.percentile(99);
+  plan.link_faults = {
+      {milliseconds(1'000), milliseconds(3'000), FabricPart::kStorageRead, 0, 1e-5}};
+  const auto stalled = run(plan);
+  EXPECT_EQ(stalled->traffic().report().count(Outcome::kOk), 600u);
+  EXPECT_GT(stalled->traffic().report().ttft.percentile(99), smooth + 1);
+}
+
 TEST(PdCluster, ThePlansOfTheRepositoryRun) {
   const char* source = std::getenv("TROUPE_SOURCE");
   ASSERT_NE(source, nullptr);
