@@ -22,9 +22,6 @@ namespace troupe {
 
 namespace {
 
-/// What a run of a plan will hold, generously: 4,096 GPUs hold 160,000 requests of 3 KB.
-constexpr std::size_t kPlanHeap = 1u << 30;
-
 template <class... Values>
 std::string format(const char* pattern, Values... values) {
   char text[256];

@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "tests/bench/simulate/figures.hpp"
-#include "tools/simulate/huge_pages.hpp"
 
 namespace troupe::bench {
 
@@ -41,7 +40,6 @@ namespace {
 
 int run(int argc, char** argv) {
   const Arguments arguments = parse(argc, argv);
-  prefer_huge_pages(1u << 30);  // as the program does
   std::string conversation, agentic;
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::string_view(argv[i]) == "--conversation") conversation = argv[i + 1];
