@@ -88,6 +88,8 @@ const std::map<std::string, Entry>& table() {
       {"troupe_tenant_generation_tokens_total",
        {Kind::kCounter, "Tokens generated, by API key.", "tenant"}},
       {"troupe_requests_deadline_total", {Kind::kCounter, "Ended by their deadline."}},
+      {"troupe_requests_rerouted_total", {Kind::kCounter, "Begun anew: their group was lost."}},
+      {"troupe_groups_lost_total", {Kind::kCounter, "Engines and instances that were lost."}},
       {"troupe_requests_client_gone_total", {Kind::kCounter, "Their client left."}},
       {"troupe_rank_rejected_total", {Kind::kCounter, "Rejected by a rank."}},
       {"troupe_responses_stored",
