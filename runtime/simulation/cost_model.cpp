@@ -38,18 +38,21 @@ Work work_of(const StepPlan& plan) {
 
 double CostModel::prefill_seconds(double tokens, double pairs) {
   const bool fits = tokens >= prefill_.q_least && tokens <= prefill_.q_most;
+  ++use_.prefills;
   if (prefill_.set_by.empty() && !fits) ++use_.prefill_outside;
   return prefill_.a + prefill_.b * tokens + prefill_.g * pairs;
 }
 
 double CostModel::decode_seconds(double rows, double tokens, double context) {
   const bool fits = rows >= decode_.batch_least && rows <= decode_.batch_most;
+  ++use_.decodes;
   if (decode_.set_by.empty() && !fits) ++use_.decode_batch_outside;
   return decode_.t0 + decode_.k * context / kContextUnit + decode_.p1 * tokens +
          (decode_.p2 - decode_.p1) * std::max(0.0, tokens - decode_.n1);
 }
 
 void CostModel::saw_context(std::uint64_t longest) {
+  ++use_.contexts;
   if (decode_.k_set_by.empty() && longest > decode_.context_most) ++use_.context_outside;
 }
 
@@ -98,17 +101,17 @@ std::vector<std::string> CostModel::describe() const {
 }
 
 std::string CostModel::extrapolation() const {
-  const double all = static_cast<double>(std::max<std::uint64_t>(1, use_.steps)) / 100;
   std::string text;
-  auto add = [&](std::uint64_t steps, const char* what) {
-    if (steps == 0) return;
+  auto add = [&](std::uint64_t part, std::uint64_t all, const char* what) {
+    if (part == 0) return;
     if (!text.empty()) text += ", ";
-    text += formatted("%.1f %% of steps with ", static_cast<double>(steps) / all) + what;
+    text += formatted("%.1f %% of ", 100.0 * static_cast<double>(part) / static_cast<double>(all)) +
+            what;
   };
-  add(use_.prefill_outside, "a prompt chunk outside of the fitted sizes");
-  add(use_.decode_batch_outside, "a decode batch outside of the fitted sizes");
-  add(use_.context_outside, "a longer context than published");
-  add(use_.mixed_steps, "prefill and decode added");
+  add(use_.prefill_outside, use_.prefills, "prefill chunks outside of the fitted sizes");
+  add(use_.decode_batch_outside, use_.decodes, "decode batches outside of the fitted sizes");
+  add(use_.context_outside, use_.contexts, "contexts longer than published");
+  add(use_.mixed_steps, use_.steps, "steps with prefill and decode added");
   return text;
 }
 

@@ -46,10 +46,14 @@ struct DecodeConstants {
 
 struct CostUse {
   std::uint64_t steps = 0;
-  std::uint64_t mixed_steps = 0;      ///< prefill and decode in one step: their costs were added
-  std::uint64_t prefill_outside = 0;  ///< steps with fewer or more prompt tokens than fitted
+  std::uint64_t mixed_steps = 0;  ///< prefill and decode in one step: their costs were added
+  // Times that were asked for, one a member of a group and step; contexts: one a step or row.
+  std::uint64_t prefills = 0;
+  std::uint64_t prefill_outside = 0;  ///< with fewer or more prompt tokens than fitted
+  std::uint64_t decodes = 0;
   std::uint64_t decode_batch_outside = 0;
-  std::uint64_t context_outside = 0;  ///< steps with a row longer than the published context
+  std::uint64_t contexts = 0;
+  std::uint64_t context_outside = 0;  ///< longer than the published context
 };
 
 class CostModel final : public StepCost {
