@@ -169,7 +169,8 @@ void AccessBook::ended(const http::Ended& ended, const std::string& tenant, Time
   Open& open = at->second;
   open.record.total = now - open.arrived;
   apply(open.record, ended);
-  if (open.noted || ended.how != http::Ended::How::kGone) return finish_open(stripe, at);
+  const bool waits = ended.how == http::Ended::How::kGone && !open.noted;
+  if (!waits || stripe.over.size() >= options_.waiting_max) return finish_open(stripe, at);
   open.over = true;
   stripe.over.emplace_back(now + kFactsWait, ended.session.value);
 }

@@ -10,10 +10,11 @@
 //
 // In stripes by io thread, as host_exchanges.hpp has them: io threads never wait for each other.
 //
-// Invariants: (1) each request is taken once; (2) at most `waiting_max` lines wait in a stripe,
-// what has no room is counted; (3) no key and no query is kept; the part of a kept response's id
-// that lets its owner read it is not either; texts of requests and answers only if Options say so.
-// Threads: any. No lock is held while anybody is called.
+// Invariants: (1) each request is taken once; (2) at most `waiting_max` lines wait in a stripe, and
+// as many of clients that left for facts; what has no room is counted; (3) no key and no query is
+// kept; the part of a kept response's id that lets its owner read it is not either; texts of
+// requests and answers only if Options say so. Threads: any. No lock is held while anybody is
+// called.
 #pragma once
 
 #include <array>

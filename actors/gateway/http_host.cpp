@@ -200,7 +200,13 @@ void HttpHost::gateway_ended(const ActorRef& gateway) {
 }
 
 void HttpHost::lost(std::uint64_t number, const HostExchanges::Exchange& exchange) {
-  if (exchange.begun) return server_->cut(session_of(number));
+  if (exchange.begun) {
+    AnswerFacts facts;
+    facts.ending = AnswerEnding::kError;
+    facts.code = to_string(Code::kLost);
+    note(number, facts);
+    return server_->cut(session_of(number));
+  }
   refuse(session_of(number), error_response(number, exchange.protocol, Code::kLost,
                                             "the request was lost inside of the server"));
 }

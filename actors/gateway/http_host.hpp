@@ -37,6 +37,7 @@ class HttpHost final : public http::Handler {
     AccessBook* access = nullptr;          ///< outlives it; null: nobody wants lines
   };
   HttpHost(ActorSystem& system, Options options);
+  /// Requires: the system is shut down, so that no message is being taken.
   ~HttpHost() override;
 
   /// Requires: before the server starts.

@@ -1,4 +1,4 @@
-// What requests a load is made of: the data behind the load flags (tools/traffic/load_flags.hpp).
+// What requests a load is made of: the data behind the load flags (tools/traffic/load_table.hpp).
 //
 // Arrivals: at `request_rate`, by `phases`, or at a trace's times; without any of them whoever asks
 // decides (closed loop). Prompts: draws, or a trace's rows. Sessions: a first turn arrives as any

@@ -161,8 +161,10 @@ void RouteCore::on(const DecodeReservationLost& lost, Context& context, Effects&
     if (flow->state != State::kDecoding) return;
     return begin_anew(*flow, "its decode instance is gone", context, out);
   }
-  // One that ran out while the prompt is computed anew is asked for again with the last chunk.
-  if (flow->state == State::kPlacing || flow->state == State::kPushing) {
+  // One that ran out while the prompt waits to be computed anew is asked for again with the last
+  // chunk; while that is in a step nobody would ask again.
+  if (flow->state == State::kPrefilling || flow->state == State::kPlacing ||
+      flow->state == State::kPushing) {
     fail(*flow, lost.code, "the reservation on a decode GPU ran out", context, out);
   }
 }

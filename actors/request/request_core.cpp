@@ -240,8 +240,9 @@ void RequestCore::on(const Drain& drain, Context& context, Effects& out) {
 
 void RequestCore::on(const TimerFired&, Context& context, Effects& out) {
   if (state_ == State::kFailing) {
-    out.send(client_.session,
-             make_message<SessionCut>(client_.exchange, facts(AnswerEnding::kError)));
+    out.send(client_.session, make_message<SessionCut>(client_.exchange,
+                                                       facts(AnswerEnding::kError,
+                                                             std::string(to_string(Code::kLost)))));
     return out.stop("the stream table did not answer");
   }
   out.count("troupe_requests_deadline_total");
@@ -261,8 +262,9 @@ void RequestCore::on(const Down& down, Context& context, Effects& out) {
   }
   if (down.ref == args_.streams) {
     // The only writer is gone: whether bytes were written is unknown, so the client sees a cut.
-    out.send(client_.session,
-             make_message<SessionCut>(client_.exchange, facts(AnswerEnding::kError)));
+    out.send(client_.session, make_message<SessionCut>(client_.exchange,
+                                                       facts(AnswerEnding::kError,
+                                                             std::string(to_string(Code::kLost)))));
     cancel_row(out);
     return out.stop("stream table lost");
   }

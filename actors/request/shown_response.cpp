@@ -131,7 +131,10 @@ Prepared input_items_answer(const StoredResponse& response, std::string_view que
     first = std::find_if(items.begin(), items.end(),
                          [&](const Item& item) { return item.id == wanted.after; });
     if (first == items.end()) {
-      return answer(400, error_body(wrong("after", "'after' names no item of this response")));
+      const ApiError error = wrong("after", "'after' names no item of this response");
+      Prepared refused = answer(400, error_body(error));
+      refused.reply_code = error.code;
+      return refused;
     }
     ++first;
   }

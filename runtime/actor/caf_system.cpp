@@ -8,7 +8,10 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/logger.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
+#include <chrono>
+#include <future>
 #include <memory>
+#include <thread>
 
 #include "runtime/actor/caf_handle.hpp"
 #include "runtime/actor/caf_scheduler.hpp"
@@ -105,8 +108,18 @@ class CafEngine final : public Engine {
       : setup_(options.caf), caf_(std::make_unique<Caf>(options)) {
     forget_logger();
   }
+  /// CAF's own end has no deadline: a dial that nobody answers may hold it. Where a link dials it
+  /// gets kCafEndMax on a thread of its own, which is then left behind.
   ~CafEngine() override {
-    if (setup_ != nullptr) setup_->closing();
+    if (setup_ == nullptr) return;
+    setup_->closing();
+    auto ended = std::make_shared<std::promise<void>>();
+    auto end = ended->get_future();
+    std::thread([caf = std::move(caf_), ended]() mutable {
+      caf.reset();
+      ended->set_value();
+    }).detach();
+    end.wait_for(kCafEndMax);
   }
 
   HostPtr start(LiveNode& node, Birth birth) override {
@@ -122,6 +135,8 @@ class CafEngine final : public Engine {
     caf::actor_system_config config;
     caf::actor_system system;
   };
+
+  static constexpr std::chrono::milliseconds kCafEndMax{500};
 
   /// CAF leaves a counted pointer to its logger on each thread that makes a system or spawns, and
   /// its end waits until all of them are gone: those of other threads than the ending one, for

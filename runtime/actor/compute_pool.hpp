@@ -1,5 +1,5 @@
 // The threads that run ComputeJobs of a live node: CPU work that would hold up an actor, and on one
-// thread more, which has a queue of its own, jobs that wait for a disk (ComputeJob::blocks).
+// thread more, which has a queue of its own, jobs that wait for a disk (JobLength::kBlocks).
 //
 // Invariants
 // 1. Every job that was submitted gets exactly one answer: its result, or `failed` with

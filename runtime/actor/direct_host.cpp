@@ -19,7 +19,10 @@ void DirectHost::post(Mail mail) {
 }
 
 void DirectHost::deliver(const Mail& mail) {
-  if (ended_.load(std::memory_order_acquire)) return actor_.bounce(ReturnSlip(mail));
+  // An end that was ordered may still be carried out by another thread.
+  if (ended_.load(std::memory_order_acquire) || actor_.end_ordered()) {
+    return actor_.bounce(ReturnSlip(mail));
+  }
   try {
     receive_(mail.envelope);
   } catch (const std::exception& failure) {

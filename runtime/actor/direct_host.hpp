@@ -2,13 +2,17 @@
 //
 // A mailbox costs a message two hand-overs between threads. Where every answer of a node passes
 // (the HTTP server's endpoint) a message is handed over in the sender's own turn instead: this host
-// breaks rule 3 of host.hpp on purpose, for functions that lock what they share by themselves.
+// breaks rules 1 and 3 of host.hpp on purpose, for functions that lock what they share themselves.
 //
-// Invariants: (1) messages of one sender stay in order, those of several may overlap; (2) births,
-// orders, watches and questions are one at a time, as with any host, in the thread that brings
-// them; (3) after the end nothing is handed over any more; a call that runs goes on. Messages are
-// not counted (Observed): the counters would be one cache line for all threads. Threads: any; no
-// lock is held while anybody is called. Ownership: counted like every host.
+// Invariants
+// 1. Messages of one sender stay in order, those of several may overlap.
+// 2. Births, orders, watches and questions are one at a time, as with any host, in the thread that
+//    brings them.
+// 3. Once its end was ordered nothing is handed over any more; a call that runs goes on.
+//
+// Messages are not counted (Observed): the counters would be one cache line for all threads.
+// Threads: any; no lock is held while anybody is called. HostedActor::bounce, too, is called from
+// several at once: it touches nothing of the actor. Ownership: counted like every host.
 #pragma once
 
 #include <atomic>

@@ -55,6 +55,7 @@ class HostedActor {
   const Observed& observed() const { return observed_; }
   /// The first order counts; it is carried out before the next message.
   void order_end(EndReason reason, std::string detail);
+  bool end_ordered() const { return end_ordered_.load(std::memory_order_acquire); }
   /// False: it has ended.
   [[nodiscard]] bool add_watcher(const ActorRef& watcher);
   void remove_watcher(const ActorRef& watcher);

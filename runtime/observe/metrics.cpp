@@ -107,7 +107,7 @@ const std::map<std::string, Entry>& table() {
       {"troupe_actor_mailbox_max", {Kind::kGauge, "Longest mailbox."}},
       {"troupe_access_log_dropped_total", {Kind::kCounter, "Lines that found no room."}},
       {"troupe_http_connections", {Kind::kGauge, "Open connections."}},
-      {"troupe_http_body_bytes", {Kind::kGauge, "Held for the bodies of open requests."}},
+      {"troupe_http_body_bytes", {Kind::kGauge, "Held for bodies that somebody keeps."}},
       {"troupe_rank_credits_lost_total", {Kind::kCounter, "Windows of TokenBatches given up."}},
       {"troupe_device_busy_seconds_total", {Kind::kCounter, "Time that devices ran steps."}},
       {"troupe_device_bubble_ratio",

@@ -184,9 +184,11 @@ class Exchange:
             return "refused" if status in GOOD else f"wrong status {status} for a good request"
         if self.refused:
             return "let in without a key"
+        if self.bad:
+            return "took a bad body"
         if self.stream and data.startswith((b"event:", b"data:", b":")):
             check_stream(self.path, data)
-        elif not self.bad or data.startswith(b"{"):
+        else:
             check_whole(self.path, json.loads(data))
         return "done"
 

@@ -85,11 +85,12 @@ class OpenapiTest(unittest.TestCase):
         document = self.document()
         # Else nearly every body names a model that is not there.
         document["components"]["schemas"]["Model"] = {"const": MODEL}
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            json.dump(document, file)
-            file.flush()
+        # It leaves files of its own where it runs.
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "openapi.json"), "w", encoding="utf-8") as file:
+                json.dump(document, file)
             command = [
-                os.path.join(os.path.dirname(PYTHON), "schemathesis"), "run", file.name,
+                os.path.join(os.path.dirname(PYTHON), "schemathesis"), "run", "openapi.json",
                 "--url", f"http://127.0.0.1:{self.node.port}", "--checks", ",".join(CHECKS),
                 "--seed", "5", "--generation-deterministic",
                 "--max-examples", "300" if LONG else "5", "--phases", "coverage,fuzzing,stateful",
@@ -97,7 +98,7 @@ class OpenapiTest(unittest.TestCase):
                 "--workers", "2", "--request-timeout", "20", "--no-shrink", "--no-color",
                 "--suppress-health-check", "all", "--warnings", "off",
             ]
-            done = subprocess.run(command, capture_output=True, text=True,
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True,
                                   timeout=1500 if LONG else 240)
         print(done.stdout[-1500:])
         self.assertEqual(done.returncode, 0, done.stdout[-20000:] + done.stderr[-2000:])

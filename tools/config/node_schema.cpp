@@ -224,7 +224,7 @@ void bind_observe(Schema& s, ObserveSection& observe) {
         "health paths and /metrics get lines too");
   s.add("observe.access_log_text", "access-log-text", &observe.access_log_text,
         "bytes of a request's body and of its answer that its line shows; 0 shows none")
-      .between(Bytes(0), Bytes(kMiB));
+      .between(Bytes(0), Bytes(64 * 1024));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "actors/load/trace_source.hpp"
-#include "tools/plan/prefix_cache.hpp"
+#include "tools/plan/endless_cache.hpp"
 
 namespace troupe {
 
@@ -78,7 +78,7 @@ Result<LoadFacts> facts_of(const TrafficPlan& plan) {
   const std::uint64_t most =
       plan.num_requests > 0 ? std::min(plan.num_requests, kFactsRequestsMax) : kFactsRequestsMax;
   Walk walk(*source);
-  PrefixCache cache;
+  EndlessCache cache;
   Rates rates;
   double prompt = 0, cached = 0, output = 0;
   LoadFacts facts;

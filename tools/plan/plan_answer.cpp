@@ -92,7 +92,11 @@ void add_first_token(const PlanQuestion& question, const Settled& settled, PlanA
 }
 
 Status add_gpus(const PlanQuestion& question, const Settled& settled, PlanAnswer& answer) {
+  if (question.gpus == 0 && question.prefill_gpus > 0) {
+    return impossible("--prefill-gpus says how many of --gpus; give both");
+  }
   if (question.gpus == 0) return ok_status();
+  if (question.gpus < 2) return impossible("both pools need a GPU");
   if (question.prefill_gpus >= question.gpus) {
     return impossible("of all GPUs some must be left for decode");
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "actors/load/trace_source.hpp"
 #include "runtime/simulation/group_models.hpp"
 #include "tools/simulate/pd_prompts.hpp"
 #include "tools/simulate/simulated_recipe.hpp"
@@ -61,19 +62,26 @@ TrafficPlan traffic_plan_of(const ClusterPlan& plan, Status& status) {
 
 Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& plan, Options options) {
   Status status = ok_status();
-  const TrafficPlan traffic = traffic_plan_of(plan, status);
+  const TrafficPlan traffic = options.load ? *options.load : traffic_plan_of(plan, status);
   TROUPE_TRY(status);
+  std::shared_ptr<RequestSource> source;
+  if (options.load) {
+    TROUPE_TRY_ASSIGN(source, open_source(traffic));
+  }
   TROUPE_TRY_ASSIGN(const PrefillRule prefill, prefill_rule_from(plan.prefill.policy));
   TROUPE_TRY_ASSIGN(const DecodeRule decode, decode_rule_from(plan.decode.policy));
   TROUPE_TRY_ASSIGN(const DraftRule drafts, draft_rule_from(plan.decode.drafts));
-  return std::unique_ptr<PdCluster>(
-      new PdCluster(plan, std::move(options), traffic, prefill, decode, drafts));
+  std::unique_ptr<PdCluster> cluster(
+      new PdCluster(plan, std::move(options), std::move(source), traffic, prefill, decode, drafts));
+  return cluster;
 }
 
-PdCluster::PdCluster(const ClusterPlan& plan, Options options, const TrafficPlan& traffic,
+PdCluster::PdCluster(const ClusterPlan& plan, Options options,
+                     std::shared_ptr<RequestSource> source, const TrafficPlan& traffic,
                      PrefillRule prefill, DecodeRule decode, DraftRule drafts)
     : plan_(plan),
       options_(std::move(options)),
+      source_(std::move(source)),
       cost_(std::make_shared<CostModel>(prefill_constants(plan), decode_constants(plan))),
       wiring_(std::make_shared<PdWiring>()),
       faults_(plan.faults) {
@@ -232,12 +240,17 @@ void PdCluster::start_groups(DraftRule drafts) {
   }
 }
 
+std::shared_ptr<const PromptMaker> PdCluster::prompts() const {
+  if (!options_.load) return std::make_shared<const PdPrompts>(plan_.prefix.cached_share);
+  const PrefixIndex::Options blocks;
+  return std::make_shared<const PdPrompts>(PdPrompts::with_chains(blocks.chain_tokens));
+}
+
 void PdCluster::start_front(const TrafficPlan& traffic) {
   TrafficCore::Args clients;
   clients.plan = traffic;
-  clients.prompts = options_.prompts != nullptr
-                        ? options_.prompts
-                        : std::make_shared<const PdPrompts>(plan_.prefix.cached_share);
+  clients.source = source_;
+  clients.prompts = prompts();
   clients.start_after = kJoined;
   if (!plan_.up_already) {
     const GroupHostCore::Args host = host_args();

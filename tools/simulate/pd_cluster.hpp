@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,16 @@ class PdCluster {
   struct Options {
     MakeWorld make_world = heap_world;
     bool trace_hash = true;
-    std::shared_ptr<const PromptMaker> prompts;           ///< nullptr: the plan's own
+    /// Instead of the plan's: a trace, sessions, shared prefixes, whose hits are found block by
+    /// block and not as the plan's share.
+    std::optional<TrafficPlan> load;
     std::function<void(Time, const Envelope&)> observer;  ///< of deliveries; may be empty
     /// Called so often in virtual time, and at the end; may be empty.
     std::function<void(PdCluster&)> on_sample;
     Duration sample_every = seconds(1);
   };
 
-  /// kInvalid: policies that are not there, a load that cannot be.
+  /// kInvalid: policies that are not there, a load that cannot be, a trace that cannot be read.
   static Result<std::unique_ptr<PdCluster>> make(const ClusterPlan& plan, Options options);
   ~PdCluster();
 
@@ -67,14 +70,15 @@ class PdCluster {
   const std::vector<std::string>& broken_rules() const { return broken_; }
 
  private:
-  PdCluster(const ClusterPlan& plan, Options options, const TrafficPlan& traffic,
-            PrefillRule prefill, DecodeRule decode, DraftRule drafts);
+  PdCluster(const ClusterPlan& plan, Options options, std::shared_ptr<RequestSource> source,
+            const TrafficPlan& traffic, PrefillRule prefill, DecodeRule decode, DraftRule drafts);
 
   void make_devices(DraftRule drafts);
   StreamRef add_device(std::unique_ptr<StepModel> model);
   void start_services(PrefillRule prefill, DecodeRule decode);
   void start_groups(DraftRule drafts);
   void start_front(const TrafficPlan& traffic);
+  std::shared_ptr<const PromptMaker> prompts() const;
   FabricSpeeds speeds() const;
   PrefillCurve prefill_curve() const;
   DraftBudget::Options draft_options(DraftRule rule) const;
@@ -88,6 +92,7 @@ class PdCluster {
 
   ClusterPlan plan_;
   Options options_;
+  std::shared_ptr<RequestSource> source_;  ///< of options_.load
   SimulationNotes notes_;
   std::shared_ptr<CostModel> cost_;
   std::vector<std::unique_ptr<ModelledDevice>> devices_;

@@ -35,19 +35,19 @@ double busy(const GroupUse& use, double span) {
 }  // namespace
 
 std::vector<PlanFigure> PlanOutcome::figures() const {
-  return {{"GPUs", "gpus", 0, false, static_cast<double>(gpus)},
-          {"Requests/s", "requests_per_s", 1, true, requests_per_s},
-          {"Output tokens/s a GPU", "tokens_per_s_per_gpu", 0, true, tokens_per_s_per_gpu},
-          {"User tokens/s (p50)", "user_tokens_per_s", 1, true, user_tokens_per_s},
-          {"TTFT p50 (ms)", "ttft_p50_ms", 1, false, ttft_p50_ms},
-          {"TTFT p99 (ms)", "ttft_p99_ms", 1, false, ttft_p99_ms},
-          {"TPOT p50 (ms)", "tpot_p50_ms", 2, false, tpot_p50_ms},
-          {"TPOT p99 (ms)", "tpot_p99_ms", 2, false, tpot_p99_ms},
-          {"Within SLO", "good_share", 3, true, good_share},
-          {"Errors", "error_share", 4, false, error_share},
-          {"Prefill busy", "prefill_utilisation", 3, true, prefill_busy},
-          {"Decode busy", "decode_utilisation", 3, true, decode_busy},
-          {"Prompt tokens hit", "hit_share", 3, true, hit_share}};
+  return {{"GPUs", "gpus", 0, static_cast<double>(gpus)},
+          {"Requests/s", "requests_per_s", 1, requests_per_s},
+          {"Output tokens/s a GPU", "tokens_per_s_per_gpu", 0, tokens_per_s_per_gpu},
+          {"User tokens/s (p50)", "user_tokens_per_s", 1, user_tokens_per_s},
+          {"TTFT p50 (ms)", "ttft_p50_ms", 1, ttft_p50_ms},
+          {"TTFT p99 (ms)", "ttft_p99_ms", 1, ttft_p99_ms},
+          {"TPOT p50 (ms)", "tpot_p50_ms", 2, tpot_p50_ms},
+          {"TPOT p99 (ms)", "tpot_p99_ms", 2, tpot_p99_ms},
+          {"Within SLO", "good_share", 3, good_share},
+          {"Errors", "error_share", 4, error_share},
+          {"Prefill busy", "prefill_utilisation", 3, prefill_busy},
+          {"Decode busy", "decode_utilisation", 3, decode_busy},
+          {"Prompt tokens hit", "hit_share", 3, hit_share}};
 }
 
 PlanOutcome run_plan(const ClusterPlan& plan) {

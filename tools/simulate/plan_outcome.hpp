@@ -9,12 +9,11 @@
 
 namespace troupe {
 
-/// One figure: how it is called, printed, and which way is better.
+/// One figure: how it is called and printed.
 struct PlanFigure {
   const char* title;
   const char* key;
   int decimals;
-  bool more_is_better;
   double value;
 };
 

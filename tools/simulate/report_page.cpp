@@ -192,12 +192,17 @@ std::string data_of(const ReportPage& page) {
   return buffer.GetString();
 }
 
-/// "</script" in a string would end the element that holds the data.
-std::string harmless(std::string json) {
-  for (std::size_t at = 0; (at = json.find("</", at)) != std::string::npos; at += 3) {
-    json.insert(at + 1, 1, '\\');
+/// "</script" or "<!--" in a string would end or hide the element that holds the data.
+std::string harmless(const std::string& json) {
+  std::string safe;
+  for (const char one : json) {
+    if (one == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += one;
+    }
   }
-  return json;
+  return safe;
 }
 
 void put(std::string& page, std::string_view mark, std::string_view text) {

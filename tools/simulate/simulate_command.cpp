@@ -173,9 +173,11 @@ Status write_files(PdCluster& cluster, const PdRecorder& recorder, const ReportL
 }
 
 /// A cluster with prefill and decode apart.
-Result<int> simulate_plan(const ClusterPlan& plan, const SimulateOptions& options) {
+Result<int> simulate_plan(const ClusterPlan& plan, const std::optional<TrafficPlan>& load,
+                          const SimulateOptions& options) {
   PdCluster::Options cluster_options;
   TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
+  cluster_options.load = load;
   PdRecorder recorder(recorded(options));
   if (!options.report.empty() || !options.perfetto.empty()) recorder.watch(cluster_options);
   TROUPE_TRY_ASSIGN(const auto cluster, PdCluster::make(plan, std::move(cluster_options)));
@@ -194,7 +196,7 @@ Result<int> simulate_plan(const ClusterPlan& plan, const SimulateOptions& option
 
 Result<int> simulate(const SimulateOptions& options) {
   TROUPE_TRY_ASSIGN(const SimulateSettings settings, options.load());
-  if (settings.plan) return simulate_plan(*settings.plan, options);
+  if (settings.plan) return simulate_plan(*settings.plan, settings.load, options);
   if (!options.report.empty() || !options.perfetto.empty()) {
     return Error{Code::kInvalid,
                  "--report and --perfetto need the plan of a cluster (--config, for example "

@@ -11,6 +11,7 @@
 #include "tools/node/simulated_cost.hpp"
 #include "tools/simulate/assembly.hpp"
 #include "tools/simulate/timing_path.hpp"
+#include "tools/traffic/load_options.hpp"
 
 namespace troupe {
 
@@ -41,6 +42,11 @@ SimulateOptions::SimulateOptions(cli::Command& command) {
   seed_option_ = command.option("--seed", seed_, "decides everything that is drawn").show_default();
   options_.push_back(command.flag("--explore", explore_,
                                   "draw the order of events that are due at the same time"));
+  options_.push_back(
+      command
+          .option("--load", load_file_,
+                  "load of a cluster's plan: traces, sessions, prefixes (docs/traffic.md)")
+          .value_name("FILE"));
   command.option("--driver", driver, "heap, or caf: actors hosted for real, slower")
       .one_of({"heap", "caf"})
       .show_default();
@@ -192,9 +198,32 @@ Result<std::optional<ClusterPlan>> SimulateOptions::load_plan() const {
   return std::optional<ClusterPlan>(std::move(plan));
 }
 
+Result<std::optional<TrafficPlan>> SimulateOptions::read_load(
+    const std::optional<ClusterPlan>& plan) const {
+  std::optional<TrafficPlan> none;
+  if (load_file_.empty()) return none;
+  if (!plan) {
+    return Error{Code::kInvalid,
+                 "--load needs the plan of a cluster (--config, for example config/sim-128.yaml)"};
+  }
+  std::ifstream stream(load_file_, std::ios::binary);
+  if (!stream) return Error{Code::kNotFound, "--load: there is no file " + load_file_};
+  std::ostringstream text;
+  text << stream.rdbuf();
+  Scenario scenario;
+  scenario.seed = plan->seed;
+  scenario.workload = plan->workload;
+  TROUPE_TRY_ASSIGN(TrafficPlan load, traffic_plan(scenario));
+  TROUPE_TRY(take_load_file(load_file_, text.str(), load));
+  complete(load);
+  TROUPE_TRY(check_plan(load));
+  return std::optional<TrafficPlan>(std::move(load));
+}
+
 Result<SimulateSettings> SimulateOptions::load() const {
   SimulateSettings settings;
   TROUPE_TRY_ASSIGN(settings.plan, load_plan());
+  TROUPE_TRY_ASSIGN(settings.load, read_load(settings.plan));
   if (settings.plan) return settings;
   if (!scenario_file_.empty()) {
     TROUPE_TRY_ASSIGN(settings.scenario, load_scenario(scenario_file_, wire_message_names()));

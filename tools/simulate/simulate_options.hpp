@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/traffic/traffic_plan.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
 #include "runtime/simulation/cost_model.hpp"
 #include "runtime/simulation/scenario.hpp"
@@ -27,6 +28,7 @@ struct SimulateSettings {
   std::shared_ptr<StepCost> cost;
   std::string cost_source;
   std::optional<ClusterPlan> plan;  ///< then scenario, cost and its source say nothing
+  std::optional<TrafficPlan> load;  ///< of --load, with a plan only
   std::string memory_warning;       ///< empty: what the GPUs hold fits, as far as the source tells
 };
 
@@ -61,12 +63,14 @@ class SimulateOptions {
   Status take_others(Scenario& scenario) const;
   /// Nothing: --config is no plan of a cluster.
   Result<std::optional<ClusterPlan>> load_plan() const;
+  Result<std::optional<TrafficPlan>> read_load(const std::optional<ClusterPlan>& plan) const;
   Status take_timing(const std::optional<config::NodeConfig>& node,
                      SimulateSettings& settings) const;
 
   std::string scenario_file_;
   std::string config_file_;
   std::string timing_;
+  std::string load_file_;
   std::uint64_t seed_ = 1;
   bool explore_ = false;
   std::string async_;

@@ -1,5 +1,5 @@
-// The load flags of a command, and the plan that they make: `troupe traffic` and the simulator have
-// the same ones.
+// The load flags of a command, and the plan that they make: those of `troupe traffic`. The
+// simulator takes the same from a file (--load).
 //
 // Precedence: flag, then --load FILE, then what the plan says already. A load file has one section
 // whose keys are the flags' names (load_table.hpp), with "_" or "-":

@@ -14,7 +14,7 @@
 
 namespace troupe {
 
-class PrefixCache {
+class EndlessCache {
  public:
   static constexpr std::uint32_t kBlockTokens = 128;
   static constexpr std::uint32_t kAlwaysComputed = 134;

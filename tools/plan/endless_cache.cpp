@@ -1,10 +1,10 @@
-#include "tools/plan/prefix_cache.hpp"
+#include "tools/plan/endless_cache.hpp"
 
 #include <algorithm>
 
 namespace troupe {
 
-std::uint64_t PrefixCache::take(const PlannedRequest& request) {
+std::uint64_t EndlessCache::take(const PlannedRequest& request) {
   const auto chain = block_chain(with_answer(request), kBlockTokens);
   std::uint64_t known = 0;
   while (known < chain.size() && blocks_.contains(chain[known])) ++known;
