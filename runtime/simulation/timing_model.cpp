@@ -47,6 +47,7 @@ std::string layout_text(const TimingLayout& layout) {
 
 TimingModel::TimingModel(std::shared_ptr<const TimingTable> table) : table_(std::move(table)) {
   TROUPE_ASSERT(table_ != nullptr, "a timing model has a table");
+  one_pass_ = table_->backend() != "sglang";
 }
 
 double TimingModel::counted(const TimedStep& step) {
@@ -65,13 +66,23 @@ Duration TimingModel::step(const StepPlan& plan) {
   const Rows rows = rows_of(plan);
   ++use_.steps;
   double ms = 0;
-  if (rows.prefill_tokens > 0) {
-    const double q = rows.prefill_tokens;
-    ms += counted(table_->prefill(q * q / rows.prefill_squares, q, rows.prefill_prefix / q));
-  }
+  TimedStep decoded;
   if (rows.decode_tokens > 0) {
-    ms += counted(table_->decode(rows.decode_tokens, rows.decode_context / rows.decode_rows));
-    if (rows.prefill_tokens > 0) ++use_.mixed_steps;
+    decoded = table_->decode(rows.decode_tokens, rows.decode_context / rows.decode_rows);
+    ms += counted(decoded);
+  }
+  if (rows.prefill_tokens > 0) {
+    const double q = rows.prefill_tokens, n = q * q / rows.prefill_squares,
+                 c = rows.prefill_prefix / q;
+    const TimedStep prompts = table_->prefill(n, q, c);
+    ms += counted(prompts);
+    if (rows.decode_tokens > 0) {
+      ++use_.mixed_steps;
+      if (one_pass_) {
+        const TimedStep all = table_->prefill(n, q + rows.decode_tokens, c);
+        ms = all.ms - all.attention_ms + prompts.attention_ms + decoded.attention_ms;
+      }
+    }
   }
   return from_seconds(ms / 1e3);
 }
@@ -82,22 +93,18 @@ std::vector<std::string> TimingModel::describe() const {
               layout_text(table_->decode_layout()),
           formatted("looked up %" PRIu64 " points: %" PRIu64 " measured, %" PRIu64
                     " derived, %" PRIu64 " extrapolated",
-                    use_.points, use_.measured, use_.derived, use_.extrapolated)};
+                    use_.points, use_.measured, use_.derived, use_.extrapolated),
+          formatted("%" PRIu64 " of %" PRIu64 " steps mix prefill and decode: %s", use_.mixed_steps,
+                    use_.steps,
+                    one_pass_ ? "one pass over the weights" : "two passes, one after the other")};
 }
 
 std::string TimingModel::extrapolation() const {
-  std::string text;
-  if (use_.extrapolated > 0) {
-    text =
-        formatted("%.1f %% of %" PRIu64 " points lie beyond what was measured",
-                  100.0 * static_cast<double>(use_.extrapolated) / static_cast<double>(use_.points),
-                  use_.points);
-  }
-  if (use_.mixed_steps == 0) return text;
-  if (!text.empty()) text += "; ";
-  return text + formatted("%" PRIu64 " of %" PRIu64
-                          " steps mix prefill and decode: their times were added",
-                          use_.mixed_steps, use_.steps);
+  if (use_.extrapolated == 0) return {};
+  return formatted(
+      "%.1f %% of %" PRIu64 " points lie beyond what was measured",
+      100.0 * static_cast<double>(use_.extrapolated) / static_cast<double>(use_.points),
+      use_.points);
 }
 
 std::string memory_warning(const TimingTable& table, double kv_tokens) {

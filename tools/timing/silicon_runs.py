@@ -1,0 +1,123 @@
+"""End-to-end runs of real GPUs that the package ships: which can be compared, and a sample of them.
+
+silicon_sample.csv (aiconfigurator-core 0.12.0, 5,221 runs of October 2025 to April 2026) holds the
+time to first token and per output token of runs of a public benchmark (InferenceX) and of the
+package's authors. Prints the sample as JSON: {"counts": {reason: runs}, "runs": [...]}.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+
+import aiconfigurator_core
+import pandas
+
+GPUS_MAX = 8  # one machine; wider "aggregated" layouts of the file are products of TP and EP
+
+# Class and the package's name of each model of the file (those that it has configurations of).
+MODELS = {
+    "meta-llama/Llama-3.1-70B": ("dense", "meta-llama/Meta-Llama-3.1-70B"),
+    "meta-llama/Llama-3.1-8B-Instruct": ("dense", "meta-llama/Meta-Llama-3.1-8B"),
+    "nvidia/Llama-3.1-8B-Instruct-FP8": ("dense", "meta-llama/Meta-Llama-3.1-8B"),
+    "Qwen/Qwen3-32B": ("dense", "Qwen/Qwen3-32B"),
+    "nvidia/Qwen3-32B-NVFP4": ("dense", "Qwen/Qwen3-32B"),
+    "Qwen/Qwen3-235B-A22B-FP8": ("moe", "Qwen/Qwen3-235B-A22B"),
+    "Qwen/Qwen3.5-397B-A17B": ("moe", "Qwen/Qwen3.5-397B-A17B"),
+    "openai/gpt-oss-120b": ("moe", "openai/gpt-oss-120b"),
+    "MiniMaxAI/MiniMax-M2.5": ("moe", "MiniMaxAI/MiniMax-M2.5"),
+    "deepseek-ai/DeepSeek-R1": ("mla", "deepseek-ai/DeepSeek-R1"),
+    "deepseek-ai/DeepSeek-V3": ("mla", "deepseek-ai/DeepSeek-V3"),
+    "nvidia/DeepSeek-R1-NVFP4": ("mla", "deepseek-ai/DeepSeek-R1"),
+    "nvidia/DeepSeek-V3.1-NVFP4": ("mla", "deepseek-ai/DeepSeek-V3"),
+    "moonshotai/Kimi-K2.5": ("mla", "moonshotai/Kimi-K2.5"),
+    "zhipuai/GLM-5": ("mla", "zai-org/GLM-5"),
+}
+ENGINE = ("model", "system", "backend", "tp", "dp", "ep", "gemm", "moe")
+
+
+def number(value, otherwise):
+    return otherwise if pandas.isna(value) or value == 0 else int(value)
+
+
+def run_of(row):
+    """What a row says, in our words; a text if the run cannot be compared."""
+    if row.mode != "agg":
+        return "disaggregated"
+    if row.model_path not in MODELS:
+        return "no configuration of the model"
+    kind, model = MODELS[row.model_path]
+    tp, dp = number(row.tp_size, 1), number(row.attention_dp_size, 1)
+    ep = number(row.moe_ep_size, 1) if kind != "dense" else 1
+    if tp * dp > GPUS_MAX or row.pp_size > 1:
+        return "more GPUs than a machine has"
+    if kind != "dense" and tp * dp != ep * number(row.moe_tp_size, 1):
+        return "a layout in which TP x DP is not MoE-TP x EP"
+    asked = re.search(r"silicon_concurrency=(\d+)", row.silicon_data_source)
+    if asked and int(asked[1]) != row.batch_size * dp:
+        return "a concurrency that is not the batch of all ranks"
+    quant = {"gemm": row.gemm_quant_mode, "moe": row.moe_quant_mode}
+    # gpt-oss has FP4 experts of its own: the checkpoint's modes are right (as in the package).
+    native = model == "openai/gpt-oss-120b"
+    quant = {name: mode for name, mode in quant.items()
+             if isinstance(mode, str) and not native and not (name == "moe" and kind == "dense")}
+    return {
+        "id": row.id, "class": kind, "model": model, "system": row.system, "backend": row.backend,
+        "tp": tp, "dp": dp, "ep": ep, "quant": quant, "batch": int(row.batch_size),
+        "isl": int(row.isl), "osl": int(row.osl), "version": str(row.backend_version),
+        # The public benchmark draws lengths; the authors' own runs have fixed ones.
+        "public": "/aic-auto-gap-analysis/" not in row.silicon_data_source,
+        "ttft_ms": row.silicon_ttft_ms, "tpot_ms": row.silicon_tpot_ms,
+    }
+
+
+def engine_of(run):
+    return tuple(str(run.get(name, run["quant"].get(name))) for name in ENGINE)
+
+
+def runs_of_file():
+    path = os.path.join(os.path.dirname(aiconfigurator_core.__file__), "systems",
+                        "silicon_sample.csv")
+    counts, runs, seen = {}, [], set()
+    for row in pandas.read_csv(path).itertuples():
+        run = run_of(row)
+        key = run if isinstance(run, str) else json.dumps({**run, "id": ""}, sort_keys=True)
+        if not isinstance(run, str) and key not in seen:
+            seen.add(key)
+            runs.append(run)
+            continue
+        reason = run if isinstance(run, str) else "the same run again"
+        counts[reason] = counts.get(reason, 0) + 1
+    return counts, runs
+
+
+def sample(runs, engines, each, seed):
+    """Of each class so many engines at random, and of each so many of its runs."""
+    rng = random.Random(seed)
+    chosen = []
+    for kind in ("dense", "moe", "mla"):
+        of_engine = {}
+        for run in runs:
+            if run["class"] == kind:
+                of_engine.setdefault(engine_of(run), []).append(run)
+        for engine in rng.sample(sorted(of_engine), min(engines, len(of_engine))):
+            own = of_engine[engine]
+            chosen += rng.sample(own, min(each, len(own)))
+    return chosen
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engines", type=int, default=12, help="of each class [12]")
+    parser.add_argument("--each", type=int, default=5, help="runs of an engine [5]")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    counts, runs = runs_of_file()
+    counts["comparable"] = len(runs)
+    print(json.dumps({"counts": counts, "runs": sample(runs, arguments.engines, arguments.each,
+                                                       arguments.seed)}))
+
+
+if __name__ == "__main__":
+    main()

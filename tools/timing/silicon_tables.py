@@ -1,0 +1,65 @@
+"""Timing tables for sampled runs: one for each distinct engine, on a coarse grid, cached.
+
+Reads the runs of silicon_runs.py as JSON from standard input and prints {run's id: {"table": path}
+or {"missing": why}} as JSON.
+"""
+
+import argparse
+import hashlib
+import json
+import logging
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from export import export, write
+from grid import COARSE
+from presets import Preset
+from silicon_runs import engine_of
+
+
+def name_of(run):
+    """Readable, and another one if anything that decides the times changes."""
+    model = run["model"].split("/")[1].lower()
+    layout = f"tp{run['tp']}-dp{run['dp']}-ep{run['ep']}"
+    decides = hashlib.sha256(repr((engine_of(run), COARSE)).encode()).hexdigest()[:8]
+    return f"{model}-{run['system']}-{run['backend']}-{layout}-{decides}"
+
+
+def table_of(run, folder):
+    name = name_of(run)
+    path = os.path.join(folder, name + ".json")
+    if os.path.exists(path):
+        return {"table": path}
+    layout = (run["tp"], run["dp"], run["ep"])
+    preset = Preset(run["model"], run["system"], run["backend"], layout, layout,
+                    {"quant": run["quant"]})
+    started = time.time()
+    try:
+        write(folder, export(name, preset, COARSE))
+    except Exception as failure:  # the package raises many kinds where it has no measurements
+        why = f"{type(failure).__name__}: {failure}".splitlines()[0][:160]
+        print(f"{name}: {why}", file=sys.stderr)
+        return {"missing": why}
+    print(f"{path} ({time.time() - started:.0f} s)", file=sys.stderr)
+    return {"table": path}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", help="of the tables")
+    folder = parser.parse_args().folder
+    os.makedirs(folder, exist_ok=True)
+    logging.disable(logging.CRITICAL)  # the package logs each missing table that it does not need
+    runs = json.load(sys.stdin)
+    tables = {}
+    for run in runs:
+        engine = engine_of(run)
+        if engine not in tables:
+            tables[engine] = table_of(run, folder)
+    print(json.dumps({run["id"]: tables[engine_of(run)] for run in runs}))
+
+
+if __name__ == "__main__":
+    main()
