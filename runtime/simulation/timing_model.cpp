@@ -18,12 +18,14 @@ struct Rows {
   double decode_tokens = 0;
   double decode_context = 0;
   double decode_rows = 0;
+  std::int64_t sampled = 0;
 };
 
 Rows rows_of(const StepPlan& plan) {
   Rows rows;
   for (const StepRow& row : plan.rows) {
     if (row.count == 0) continue;
+    if (row.sample) ++rows.sampled;
     const double q = row.count, c = row.start;
     if (row.input_on_device) {
       rows.decode_tokens += q;
@@ -45,7 +47,8 @@ std::string layout_text(const TimingLayout& layout) {
 
 }  // namespace
 
-TimingModel::TimingModel(std::shared_ptr<const TimingTable> table) : table_(std::move(table)) {
+TimingModel::TimingModel(std::shared_ptr<const TimingTable> table, HostTime host)
+    : table_(std::move(table)), host_(host) {
   TROUPE_ASSERT(table_ != nullptr, "a timing model has a table");
   one_pass_ = table_->backend() != "sglang";
 }
@@ -84,19 +87,25 @@ Duration TimingModel::step(const StepPlan& plan) {
       }
     }
   }
-  return from_seconds(ms / 1e3);
+  return from_seconds(ms / 1e3) + host_.step + host_.row * rows.sampled;
 }
 
 std::vector<std::string> TimingModel::describe() const {
-  return {"table " + table_->name() + ": " + table_->model() + ", " + table_->origin(),
-          "prefill " + layout_text(table_->prefill_layout()) + "; decode " +
-              layout_text(table_->decode_layout()),
-          formatted("looked up %" PRIu64 " points: %" PRIu64 " measured, %" PRIu64
-                    " derived, %" PRIu64 " extrapolated",
-                    use_.points, use_.measured, use_.derived, use_.extrapolated),
-          formatted("%" PRIu64 " of %" PRIu64 " steps mix prefill and decode: %s", use_.mixed_steps,
-                    use_.steps,
-                    one_pass_ ? "one pass over the weights" : "two passes, one after the other")};
+  std::vector<std::string> lines = {
+      "table " + table_->name() + ": " + table_->model() + ", " + table_->origin(),
+      "prefill " + layout_text(table_->prefill_layout()) + "; decode " +
+          layout_text(table_->decode_layout()),
+      formatted("looked up %" PRIu64 " points: %" PRIu64 " measured, %" PRIu64 " derived, %" PRIu64
+                " extrapolated",
+                use_.points, use_.measured, use_.derived, use_.extrapolated),
+      formatted("%" PRIu64 " of %" PRIu64 " steps mix prefill and decode: %s", use_.mixed_steps,
+                use_.steps,
+                one_pass_ ? "one pass over the weights" : "two passes, one after the other")};
+  if (host_.step > Duration() || host_.row > Duration()) {
+    lines.push_back(formatted("the engine's host: %.0f us a step and %.1f us a row, as given",
+                              host_.step.seconds() * 1e6, host_.row.seconds() * 1e6));
+  }
+  return lines;
 }
 
 std::string TimingModel::extrapolation() const {

@@ -33,9 +33,16 @@ struct TimingUse {
   std::uint64_t extrapolated = 0;  ///< beyond what was measured, or beyond the grid
 };
 
+/// What an engine's host adds to each step, beside the kernels that tables know: scheduling,
+/// sampling, and what it does for each row that gets a token (detokenizing, streaming).
+struct HostTime {
+  Duration step;
+  Duration row;
+};
+
 class TimingModel final : public StepCost {
  public:
-  explicit TimingModel(std::shared_ptr<const TimingTable> table);
+  explicit TimingModel(std::shared_ptr<const TimingTable> table, HostTime host = {});
 
   Duration step(const StepPlan& plan) override;
   std::vector<std::string> describe() const override;
@@ -47,6 +54,7 @@ class TimingModel final : public StepCost {
   double counted(const TimedStep& step);
 
   std::shared_ptr<const TimingTable> table_;
+  HostTime host_;
   bool one_pass_;  ///< whether the engine mixes both kinds of work in a pass
   TimingUse use_;
 };

@@ -24,6 +24,16 @@ STEP_TOKENS = {
 }
 STEP_TOKENS_ELSE = 8192
 
+# Requests of one fixed length stay in lockstep in a simulator without noise: all prompts at once,
+# then all answers. With vLLM and TensorRT-LLM the authors' runs were not so (TTFT of runs that are
+# not reported: a quarter of that of a wave), so that their answers end within this share of OSL.
+# SGLang computes all waiting prompts before it decodes, which keeps waves together: none there.
+JITTER = 0.1
+
+# Microseconds of the engine's host a step, and a row that gets a token: silicon_fit.py, on runs of
+# the drawn engines that are not reported.
+HOST_US = {"vllm": (200, 5), "trtllm": (300, 22.5), "sglang": (1600, 2.5)}
+
 BLOCK_TOKENS = 128  # of a KV block (runtime/kv)
 # Of the GPU's memory: vLLM's gpu_memory_utilization; the others end within 0.05 of it.
 MEMORY_SHARE = 0.9
@@ -55,7 +65,7 @@ def kv_blocks(run, table):
     return max(0, int(left / (size / context) / BLOCK_TOKENS))
 
 
-def flags(run, path):
+def flags(run, path, host=True):
     """Of `troupe simulate`: one rank of the engine, all of whose ranks carry the same load.
 
     Returns None if the model does not fit.
@@ -66,11 +76,15 @@ def flags(run, path):
         return None
     shortest = SHORTEST if run["public"] else 1
     middle, spread = (1 + shortest) / 2, (1 - shortest) / 2
+    jitter = 0 if run["backend"] == "sglang" else JITTER
+    step_us, row_us = HOST_US[run["backend"]] if host else (0, 0)
     return [
-        "--timing", path, "--concurrency", run["batch"], "--num-requests", requests(run),
+        "--timing", path, "--host-step-us", step_us, "--host-row-us", row_us,
+        "--concurrency", run["batch"], "--num-requests", requests(run),
         "--isl", round(middle * run["isl"]),
         "--isl-stddev", round(spread * run["isl"] / 3**0.5),  # of a uniform distribution
-        "--osl", round(middle * run["osl"]), "--osl-spread", round(spread * run["osl"]),
+        "--osl", round(middle * run["osl"]),
+        "--osl-spread", round(max(spread, jitter) * run["osl"]),
         "--max-num-seqs", run["batch"], "--max-num-batched-tokens", step_tokens(run),
         "--blocks", min(blocks, 1_000_000), "--request-timeout", 100_000,
     ]

@@ -2,7 +2,8 @@
 //
 // --scenario FILE is the start (else an empty scenario); flags that are given change it. --config
 // FILE takes the engine's and the gateway's limits and the simulated GPU's constants from a node's
-// configuration. --timing says where step times come from: formula:v41, or a table's file.
+// configuration. --timing says where step times come from: formula:v41, or a table's file; to the
+// latter the --host-… flags add what an engine's host takes.
 #pragma once
 
 #include <deque>
@@ -50,6 +51,7 @@ class SimulateOptions {
                  Duration Section::*member, const std::string& text);
   void add_load(cli::Command& command);
   void add_cluster(cli::Command& command);
+  void add_timing(cli::Command& command);
   static void take_config(const config::NodeConfig& node, Scenario& scenario);
   /// The flags that are no member's value.
   Status take_others(Scenario& scenario) const;
@@ -59,6 +61,8 @@ class SimulateOptions {
   std::string scenario_file_;
   std::string config_file_;
   std::string timing_;
+  double host_step_us_ = 0;
+  double host_row_us_ = 0;
   std::uint64_t seed_ = 1;
   bool explore_ = false;
   std::string async_;
@@ -69,6 +73,7 @@ class SimulateOptions {
   std::optional<cli::Option> seed_option_;
   std::optional<cli::Option> async_option_;
   std::optional<cli::Option> osl_stddev_option_;
+  std::optional<cli::Option> host_step_option_, host_row_option_;
   /// Each copies a flag's value into a scenario, if the flag was given.
   std::vector<std::function<void(Scenario&)>> copies_;
 };

@@ -148,7 +148,7 @@ class Phase:
         experts = next(filter(None, (self._newest(root, f"moe/{preset.backend}/*/{name}")
                                      for name in names)))
         mine = [(column, "==", getattr(self.model, "_" + column))
-                for column in ("num_experts", "hidden_size")]
+                for column in ("num_experts", "hidden_size") if hasattr(self.model, "_" + column)]
         rows = pandas.read_parquet(experts, columns=["num_tokens"], filters=mine)
         self.moe_tokens = int(rows.num_tokens.max())
         self.sources.append(os.path.relpath(experts, root))

@@ -2,7 +2,8 @@
 
 silicon_sample.csv (aiconfigurator-core 0.12.0, 5,221 runs of October 2025 to April 2026) holds the
 time to first token and per output token of runs of a public benchmark (InferenceX) and of the
-package's authors. Prints the sample as JSON: {"counts": {reason: runs}, "runs": [...]}.
+package's authors. Prints the sample as JSON: {"counts": {reason: runs}, "runs": [...], "others":
+[...]}.
 """
 
 import argparse
@@ -92,31 +93,36 @@ def runs_of_file():
     return counts, runs
 
 
-def sample(runs, engines, each, seed):
-    """Of each class so many engines at random, and of each so many of its runs."""
+def sample(runs, engines, each, others, seed):
+    """Of each class so many engines at random, and of each so many of its runs to report; also some
+    of the engines' other runs, for constants that must not be fitted to the reported ones."""
+    of_engine = {}
+    for run in runs:
+        of_engine.setdefault((run["class"], engine_of(run)), []).append(run)
     rng = random.Random(seed)
-    chosen = []
+    drawn, rest = [], []
     for kind in ("dense", "moe", "mla"):
-        of_engine = {}
-        for run in runs:
-            if run["class"] == kind:
-                of_engine.setdefault(engine_of(run), []).append(run)
-        for engine in rng.sample(sorted(of_engine), min(engines, len(of_engine))):
-            own = of_engine[engine]
-            chosen += rng.sample(own, min(each, len(own)))
-    return chosen
+        own = sorted(key for key in of_engine if key[0] == kind)
+        for key in rng.sample(own, min(engines, len(own))):
+            # Its own draw: the runs of an engine do not depend on how many others are taken.
+            mixed = of_engine[key]
+            random.Random(f"{seed} {key}").shuffle(mixed)
+            drawn += mixed[:each]
+            rest += mixed[each:each + others]
+    return {"runs": drawn, "others": rest}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engines", type=int, default=12, help="of each class [12]")
-    parser.add_argument("--each", type=int, default=5, help="runs of an engine [5]")
+    parser.add_argument("--each", type=int, default=7, help="runs of an engine [7]")
+    parser.add_argument("--others", type=int, default=8, help="of an engine, not to report [8]")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     counts, runs = runs_of_file()
     counts["comparable"] = len(runs)
-    print(json.dumps({"counts": counts, "runs": sample(runs, arguments.engines, arguments.each,
-                                                       arguments.seed)}))
+    print(json.dumps({"counts": counts, **sample(runs, arguments.engines, arguments.each,
+                                                 arguments.others, arguments.seed)}))
 
 
 if __name__ == "__main__":

@@ -89,6 +89,15 @@ TEST_F(TimingModelTest, other_engines_read_the_weights_once_for_both) {
               1e-5);
 }
 
+TEST_F(TimingModelTest, the_host_takes_its_time_for_the_step_and_for_each_row_with_a_token) {
+  TimingModel bare(table), hosted(table, {microseconds(1'000), microseconds(50)});
+  std::vector<StepRow> rows(10, decode_row(2'000));
+  for (StepRow& row : rows) row.sample = true;
+  rows.push_back(prefill_row(0, 1'000));  // more of its prompt is to come: no token
+  EXPECT_NEAR(ms(hosted, rows) - ms(bare, rows), 1.5, 1e-6);
+  EXPECT_EQ(bare.describe().size() + 1, hosted.describe().size());
+}
+
 TEST_F(TimingModelTest, kv_that_does_not_fit_is_said_with_its_numbers) {
   EXPECT_EQ(memory_warning(*table, 1e6), "");
   const std::string warning = memory_warning(*table, 1e8);
