@@ -108,7 +108,7 @@ def measure(bench):
         ours = {}
         for run in runs:
             ours[run["id"]] = simulate(program, run, tables[run["id"]])
-            print(f"{len(ours)} of {len(runs)} simulated", file=sys.stderr)
+            print(f"simulated {run['id']}: {ours[run['id']]}", file=sys.stderr)
         return runs, ours, theirs.result()
 
 

@@ -7,13 +7,12 @@ package's authors. Prints the sample as JSON: {"counts": {reason: runs}, "runs":
 """
 
 import argparse
+import csv
+import importlib.util
 import json
 import os
 import random
 import re
-
-import aiconfigurator_core
-import pandas
 
 GPUS_MAX = 8  # one machine; wider "aggregated" layouts of the file are products of TP and EP
 
@@ -38,38 +37,39 @@ MODELS = {
 ENGINE = ("model", "system", "backend", "tp", "dp", "ep", "gemm", "moe")
 
 
-def number(value, otherwise):
-    return otherwise if pandas.isna(value) or value == 0 else int(value)
+def number(text, otherwise):
+    return int(float(text or 0)) or otherwise
 
 
 def run_of(row):
     """What a row says, in our words; a text if the run cannot be compared."""
-    if row.mode != "agg":
+    if row["mode"] != "agg":
         return "disaggregated"
-    if row.model_path not in MODELS:
+    if row["model_path"] not in MODELS:
         return "no configuration of the model"
-    kind, model = MODELS[row.model_path]
-    tp, dp = number(row.tp_size, 1), number(row.attention_dp_size, 1)
-    ep = number(row.moe_ep_size, 1) if kind != "dense" else 1
-    if tp * dp > GPUS_MAX or row.pp_size > 1:
+    kind, model = MODELS[row["model_path"]]
+    tp, dp = number(row["tp_size"], 1), number(row["attention_dp_size"], 1)
+    ep = number(row["moe_ep_size"], 1) if kind != "dense" else 1
+    batch = number(row["batch_size"], 0)
+    if tp * dp > GPUS_MAX or number(row["pp_size"], 1) > 1:
         return "more GPUs than a machine has"
-    if kind != "dense" and tp * dp != ep * number(row.moe_tp_size, 1):
+    if kind != "dense" and tp * dp != ep * number(row["moe_tp_size"], 1):
         return "a layout in which TP x DP is not MoE-TP x EP"
-    asked = re.search(r"silicon_concurrency=(\d+)", row.silicon_data_source)
-    if asked and int(asked[1]) != row.batch_size * dp:
+    asked = re.search(r"silicon_concurrency=(\d+)", row["silicon_data_source"])
+    if asked and int(asked[1]) != batch * dp:
         return "a concurrency that is not the batch of all ranks"
-    quant = {"gemm": row.gemm_quant_mode, "moe": row.moe_quant_mode}
+    quant = {"gemm": row["gemm_quant_mode"], "moe": row["moe_quant_mode"]}
     # gpt-oss has FP4 experts of its own: the checkpoint's modes are right (as in the package).
     native = model == "openai/gpt-oss-120b"
     quant = {name: mode for name, mode in quant.items()
-             if isinstance(mode, str) and not native and not (name == "moe" and kind == "dense")}
+             if mode and not native and not (name == "moe" and kind == "dense")}
     return {
-        "id": row.id, "class": kind, "model": model, "system": row.system, "backend": row.backend,
-        "tp": tp, "dp": dp, "ep": ep, "quant": quant, "batch": int(row.batch_size),
-        "isl": int(row.isl), "osl": int(row.osl), "version": str(row.backend_version),
+        "id": row["id"], "class": kind, "model": model, "system": row["system"],
+        "backend": row["backend"], "tp": tp, "dp": dp, "ep": ep, "quant": quant, "batch": batch,
+        "isl": int(row["isl"]), "osl": int(row["osl"]), "version": row["backend_version"],
         # The public benchmark draws lengths; the authors' own runs have fixed ones.
-        "public": "/aic-auto-gap-analysis/" not in row.silicon_data_source,
-        "ttft_ms": row.silicon_ttft_ms, "tpot_ms": row.silicon_tpot_ms,
+        "public": "/aic-auto-gap-analysis/" not in row["silicon_data_source"],
+        "ttft_ms": float(row["silicon_ttft_ms"]), "tpot_ms": float(row["silicon_tpot_ms"]),
     }
 
 
@@ -78,10 +78,11 @@ def engine_of(run):
 
 
 def runs_of_file():
-    path = os.path.join(os.path.dirname(aiconfigurator_core.__file__), "systems",
-                        "silicon_sample.csv")
+    package = os.path.dirname(importlib.util.find_spec("aiconfigurator_core").origin)
+    with open(os.path.join(package, "systems", "silicon_sample.csv"), newline="") as file:
+        rows = list(csv.DictReader(file))
     counts, runs, seen = {}, [], set()
-    for row in pandas.read_csv(path).itertuples():
+    for row in rows:
         run = run_of(row)
         key = run if isinstance(run, str) else json.dumps({**run, "id": ""}, sort_keys=True)
         if not isinstance(run, str) and key not in seen:

@@ -13,25 +13,32 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from export import export, write
-from grid import COARSE
 from presets import Preset
 from silicon_runs import engine_of
 
 
+WHY_MAX = 160  # characters of a reason
+
+
 def name_of(run):
-    """Readable, and another one if anything that decides the times changes."""
+    """Readable, and another one for each precision."""
     model = run["model"].split("/")[1].lower()
     layout = f"tp{run['tp']}-dp{run['dp']}-ep{run['ep']}"
-    decides = hashlib.sha256(repr((engine_of(run), COARSE)).encode()).hexdigest()[:8]
+    decides = hashlib.sha256(repr(engine_of(run)).encode()).hexdigest()[:8]
     return f"{model}-{run['system']}-{run['backend']}-{layout}-{decides}"
 
 
 def table_of(run, folder):
     name = name_of(run)
     path = os.path.join(folder, name + ".json")
+    unknown = path + ".missing"  # the package has no measurements: that does not change
     if os.path.exists(path):
         return {"table": path}
+    if os.path.exists(unknown):
+        with open(unknown) as file:
+            return {"missing": file.read()}
+    from export import export, write  # only now: the package takes seconds to load
+    from grid import COARSE
     layout = (run["tp"], run["dp"], run["ep"])
     preset = Preset(run["model"], run["system"], run["backend"], layout, layout,
                     {"quant": run["quant"]})
@@ -39,7 +46,10 @@ def table_of(run, folder):
     try:
         write(folder, export(name, preset, COARSE))
     except Exception as failure:  # the package raises many kinds where it has no measurements
-        why = f"{type(failure).__name__}: {failure}".splitlines()[0][:160]
+        why = f"{type(failure).__name__}: {failure}".splitlines()[0][:WHY_MAX]
+        if type(failure).__name__ == "PerfDataNotAvailableError":
+            with open(unknown, "w") as file:
+                file.write(why)
         print(f"{name}: {why}", file=sys.stderr)
         return {"missing": why}
     print(f"{path} ({time.time() - started:.0f} s)", file=sys.stderr)
