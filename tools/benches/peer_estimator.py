@@ -1,6 +1,7 @@
-"""The estimator of the package aiconfigurator for runs as JSON on standard input (tools/bench silicon).
+"""The estimator of the package aiconfigurator, for runs as JSON on standard input.
 
-Prints {run's id: {"ttft_ms", "tpot_ms"} or {"missing": why}}. Runs in tools/venv timing-peers.
+Prints {run's id: {"ttft_ms", "tpot_ms"} or {"missing": why}}. For tools/bench silicon, in the
+environment timing-peers of tools/venv.
 """
 
 import contextlib

@@ -2,9 +2,9 @@
 """Fits HOST_US of silicon_load.py: what engines' hosts take beside the kernels that tables know.
 
 Simulates, without a host, runs of the sample's engines that `tools/bench silicon` does not report
-(silicon_runs.py, "others"), and prints for each backend the step_us and row_us that minimise the sum
-of |simulated + step + row * batch - measured| / measured over them. Dense and MoE models only: runs
-of DeepSeek may have drafts, which the file does not tell.
+(silicon_runs.py, "others"), and prints for each backend the step_us and row_us that minimise the
+sum of |simulated + step + row * batch - measured| / measured over them. Dense and MoE models only:
+runs of DeepSeek may have drafts, which the file does not tell.
 
   python3 -m tools.benches.silicon_fit     from the project's root; needs what the area needs
 """

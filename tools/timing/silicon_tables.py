@@ -1,7 +1,8 @@
 """Timing tables for sampled runs: one for each distinct engine, on a coarse grid, cached.
 
 Reads the runs of silicon_runs.py as JSON from standard input and prints {run's id: {"table": path}
-or {"missing": why}} as JSON.
+or {"missing": why}} as JSON. After a change of the grid or of tools/timing/engine.py the folder must
+be emptied: a table's name tells the engine only.
 """
 
 import argparse
