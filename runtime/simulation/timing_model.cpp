@@ -18,12 +18,14 @@ struct Rows {
   double decode_tokens = 0;
   double decode_context = 0;
   double decode_rows = 0;
+  std::int64_t sampled = 0;
 };
 
 Rows rows_of(const StepPlan& plan) {
   Rows rows;
   for (const StepRow& row : plan.rows) {
     if (row.count == 0) continue;
+    if (row.sample) ++rows.sampled;
     const double q = row.count, c = row.start;
     if (row.input_on_device) {
       rows.decode_tokens += q;
@@ -45,8 +47,10 @@ std::string layout_text(const TimingLayout& layout) {
 
 }  // namespace
 
-TimingModel::TimingModel(std::shared_ptr<const TimingTable> table) : table_(std::move(table)) {
+TimingModel::TimingModel(std::shared_ptr<const TimingTable> table, HostTime host)
+    : table_(std::move(table)), host_(host) {
   TROUPE_ASSERT(table_ != nullptr, "a timing model has a table");
+  one_pass_ = table_->backend() != "sglang";
 }
 
 double TimingModel::counted(const TimedStep& step) {
@@ -65,39 +69,51 @@ Duration TimingModel::step(const StepPlan& plan) {
   const Rows rows = rows_of(plan);
   ++use_.steps;
   double ms = 0;
-  if (rows.prefill_tokens > 0) {
-    const double q = rows.prefill_tokens;
-    ms += counted(table_->prefill(q * q / rows.prefill_squares, q, rows.prefill_prefix / q));
-  }
+  TimedStep decoded;
   if (rows.decode_tokens > 0) {
-    ms += counted(table_->decode(rows.decode_tokens, rows.decode_context / rows.decode_rows));
-    if (rows.prefill_tokens > 0) ++use_.mixed_steps;
+    decoded = table_->decode(rows.decode_tokens, rows.decode_context / rows.decode_rows);
+    ms += counted(decoded);
   }
-  return from_seconds(ms / 1e3);
+  if (rows.prefill_tokens > 0) {
+    const double q = rows.prefill_tokens, n = q * q / rows.prefill_squares,
+                 c = rows.prefill_prefix / q;
+    const TimedStep prompts = table_->prefill(n, q, c);
+    ms += counted(prompts);
+    if (rows.decode_tokens > 0) {
+      ++use_.mixed_steps;
+      if (one_pass_) {
+        const TimedStep all = table_->prefill(n, q + rows.decode_tokens, c);
+        ms = all.ms - all.attention_ms + prompts.attention_ms + decoded.attention_ms;
+      }
+    }
+  }
+  return from_seconds(ms / 1e3) + host_.step + host_.row * rows.sampled;
 }
 
 std::vector<std::string> TimingModel::describe() const {
-  return {"table " + table_->name() + ": " + table_->model() + ", " + table_->origin(),
-          "prefill " + layout_text(table_->prefill_layout()) + "; decode " +
-              layout_text(table_->decode_layout()),
-          formatted("looked up %" PRIu64 " points: %" PRIu64 " measured, %" PRIu64
-                    " derived, %" PRIu64 " extrapolated",
-                    use_.points, use_.measured, use_.derived, use_.extrapolated)};
+  std::vector<std::string> lines = {
+      "table " + table_->name() + ": " + table_->model() + ", " + table_->origin(),
+      "prefill " + layout_text(table_->prefill_layout()) + "; decode " +
+          layout_text(table_->decode_layout()),
+      formatted("looked up %" PRIu64 " points: %" PRIu64 " measured, %" PRIu64 " derived, %" PRIu64
+                " extrapolated",
+                use_.points, use_.measured, use_.derived, use_.extrapolated),
+      formatted("%" PRIu64 " of %" PRIu64 " steps mix prefill and decode: %s", use_.mixed_steps,
+                use_.steps,
+                one_pass_ ? "one pass over the weights" : "two passes, one after the other")};
+  if (host_.step > Duration() || host_.row > Duration()) {
+    lines.push_back(formatted("the engine's host: %.0f us a step and %.1f us a row, as given",
+                              host_.step.seconds() * 1e6, host_.row.seconds() * 1e6));
+  }
+  return lines;
 }
 
 std::string TimingModel::extrapolation() const {
-  std::string text;
-  if (use_.extrapolated > 0) {
-    text =
-        formatted("%.1f %% of %" PRIu64 " points lie beyond what was measured",
-                  100.0 * static_cast<double>(use_.extrapolated) / static_cast<double>(use_.points),
-                  use_.points);
-  }
-  if (use_.mixed_steps == 0) return text;
-  if (!text.empty()) text += "; ";
-  return text + formatted("%" PRIu64 " of %" PRIu64
-                          " steps mix prefill and decode: their times were added",
-                          use_.mixed_steps, use_.steps);
+  if (use_.extrapolated == 0) return {};
+  return formatted(
+      "%.1f %% of %" PRIu64 " points lie beyond what was measured",
+      100.0 * static_cast<double>(use_.extrapolated) / static_cast<double>(use_.points),
+      use_.points);
 }
 
 std::string memory_warning(const TimingTable& table, double kv_tokens) {

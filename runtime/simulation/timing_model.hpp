@@ -3,7 +3,14 @@
 //   prefill rows: n = (Σq)² / Σq², Q = Σq, c = Σqc / Q   (unequal requests, TIMING.md section 6)
 //   decode rows:  N = Σ tokens, context = their mean
 //
-// A step that holds both kinds of work costs the sum of both, as in cost_model.hpp. Every look-up
+// A step that holds both kinds of work depends on the table's engine:
+//
+//   trtllm, vllm  one pass: everything but attention for Q + N tokens at once, since weights are
+//                 read once, and the attention of each kind as if alone
+//   sglang        two passes, the sum of both times: its scheduler does not mix the two kinds of
+//                 work unless told to (--enable-mixed-chunk, off by default)
+//
+// The rule for one pass is the package's own, too (run_mixed of aiconfigurator-core). Every look-up
 // is counted by how well its point is founded, and reports say so.
 //
 // Threads: one owner; the table may be shared.
@@ -26,9 +33,16 @@ struct TimingUse {
   std::uint64_t extrapolated = 0;  ///< beyond what was measured, or beyond the grid
 };
 
+/// What an engine's host adds to each step, beside the kernels that tables know: scheduling,
+/// sampling, and what it does for each row that gets a token (detokenizing, streaming).
+struct HostTime {
+  Duration step;
+  Duration row;
+};
+
 class TimingModel final : public StepCost {
  public:
-  explicit TimingModel(std::shared_ptr<const TimingTable> table);
+  explicit TimingModel(std::shared_ptr<const TimingTable> table, HostTime host = {});
 
   Duration step(const StepPlan& plan) override;
   std::vector<std::string> describe() const override;
@@ -40,6 +54,8 @@ class TimingModel final : public StepCost {
   double counted(const TimedStep& step);
 
   std::shared_ptr<const TimingTable> table_;
+  HostTime host_;
+  bool one_pass_;  ///< whether the engine mixes both kinds of work in a pass
   TimingUse use_;
 };
 

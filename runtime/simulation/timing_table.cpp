@@ -85,6 +85,10 @@ Status check_marks(const Json& marks, const std::string& path, std::size_t count
   return corrupt(path + " is not " + std::to_string(count) + " letters of " + std::string(kMarks));
 }
 
+std::string index_text(std::size_t index) {
+  return "[" + std::to_string(index) + "]";
+}
+
 std::vector<float> narrow(const std::vector<double>& values) {
   return {values.begin(), values.end()};
 }
@@ -114,13 +118,13 @@ class TimingTableReader {
   Status read_names() {
     TROUPE_TRY_ASSIGN(table_.name_, text(root_, "name"));
     TROUPE_TRY_ASSIGN(table_.model_, text(root_, "model.path"));
-    TROUPE_TRY_ASSIGN(const std::string backend, text(root_, "provenance.backend"));
+    TROUPE_TRY_ASSIGN(table_.backend_, text(root_, "provenance.backend"));
     TROUPE_TRY_ASSIGN(const std::string version, text(root_, "provenance.backend_version"));
     TROUPE_TRY_ASSIGN(const std::string system, text(root_, "provenance.system"));
     TROUPE_TRY_ASSIGN(const std::string package, text(root_, "provenance.package"));
     TROUPE_TRY_ASSIGN(const std::string licence, text(root_, "provenance.licence"));
-    table_.origin_ =
-        backend + " " + version + " on " + system + ", from " + package + " (" + licence + ")";
+    table_.origin_ = table_.backend_ + " " + version + " on " + system + ", from " + package +
+                     " (" + licence + ")";
     TROUPE_TRY(read_layout("prefill.layout.", table_.prefill_layout_));
     return read_layout("decode.layout.", table_.decode_layout_);
   }
@@ -163,39 +167,41 @@ class TimingTableReader {
   }
 
   Status read_prefill() {
-    const std::size_t n = table_.requests_.size(), q = table_.new_tokens_.size(),
-                      c = table_.prefix_.size();
-    std::vector<double> values;
-    TROUPE_TRY_ASSIGN(const Json* steps, rows("prefill.step_ms", n));
-    TROUPE_TRY_ASSIGN(const Json* marks, rows("prefill.mark", n));
-    for (rapidjson::SizeType i = 0; i < n; ++i) {
-      const std::string at = "[" + std::to_string(i) + "]";
-      TROUPE_TRY(check_rows((*steps)[i], "prefill.step_ms" + at, q));
-      TROUPE_TRY(check_rows((*marks)[i], "prefill.mark" + at, q));
-      for (rapidjson::SizeType j = 0; j < q; ++j) {
-        const std::string place = at + "[" + std::to_string(j) + "]";
-        TROUPE_TRY(append_numbers((*steps)[i][j], "prefill.step_ms" + place, c, values));
-        TROUPE_TRY(check_marks((*marks)[i][j], "prefill.mark" + place, c));
-        table_.prefill_marks_.emplace_back((*marks)[i][j].GetString());
-      }
+    TROUPE_TRY_ASSIGN(table_.prefill_ms_, prefill_grid("prefill.step_ms"));
+    TROUPE_TRY_ASSIGN(table_.prefill_attention_ms_, prefill_grid("prefill.attention_ms"));
+    TROUPE_TRY_ASSIGN(const Json* planes, rows("prefill.mark", table_.requests_.size()));
+    for (rapidjson::SizeType i = 0; i < planes->Size(); ++i) {
+      TROUPE_TRY(read_marks((*planes)[i], "prefill.mark" + index_text(i), table_.new_tokens_.size(),
+                            table_.prefix_.size(), table_.prefill_marks_));
     }
-    table_.prefill_ms_ = TimingGrid<3>({n, q, c}, narrow(values));
     return ok_status();
   }
 
   Status read_decode() {
+    TROUPE_TRY_ASSIGN(table_.decode_ms_, decode_grid("decode.step_ms"));
+    TROUPE_TRY_ASSIGN(table_.decode_attention_ms_, decode_grid("decode.attention_ms"));
+    TROUPE_TRY_ASSIGN(const Json* marks, member(root_, "decode.mark"));
+    return read_marks(*marks, "decode.mark", table_.batch_.size(), table_.context_.size(),
+                      table_.decode_marks_);
+  }
+
+  Result<TimingGrid<3>> prefill_grid(const std::string& path) {
+    const std::size_t n = table_.requests_.size(), q = table_.new_tokens_.size(),
+                      c = table_.prefix_.size();
+    std::vector<double> values;
+    TROUPE_TRY_ASSIGN(const Json* planes, rows(path, n));
+    for (rapidjson::SizeType i = 0; i < n; ++i) {
+      TROUPE_TRY(append_rows((*planes)[i], path + index_text(i), q, c, values));
+    }
+    return TimingGrid<3>({n, q, c}, narrow(values));
+  }
+
+  Result<TimingGrid<2>> decode_grid(const std::string& path) {
     const std::size_t b = table_.batch_.size(), c = table_.context_.size();
     std::vector<double> values;
-    TROUPE_TRY_ASSIGN(const Json* steps, rows("decode.step_ms", b));
-    TROUPE_TRY_ASSIGN(const Json* marks, rows("decode.mark", b));
-    for (rapidjson::SizeType i = 0; i < b; ++i) {
-      const std::string place = "[" + std::to_string(i) + "]";
-      TROUPE_TRY(append_numbers((*steps)[i], "decode.step_ms" + place, c, values));
-      TROUPE_TRY(check_marks((*marks)[i], "decode.mark" + place, c));
-      table_.decode_marks_.emplace_back((*marks)[i].GetString());
-    }
-    table_.decode_ms_ = TimingGrid<2>({b, c}, narrow(values));
-    return ok_status();
+    TROUPE_TRY_ASSIGN(const Json* list, member(root_, path));
+    TROUPE_TRY(append_rows(*list, path, b, c, values));
+    return TimingGrid<2>({b, c}, narrow(values));
   }
 
   Status read_kv() {
@@ -241,6 +247,25 @@ class TimingTableReader {
     return list;
   }
 
+  static Status append_rows(const Json& list, const std::string& path, std::size_t count,
+                            std::size_t width, std::vector<double>& values) {
+    TROUPE_TRY(check_rows(list, path, count));
+    for (rapidjson::SizeType i = 0; i < count; ++i) {
+      TROUPE_TRY(append_numbers(list[i], path + index_text(i), width, values));
+    }
+    return ok_status();
+  }
+
+  static Status read_marks(const Json& list, const std::string& path, std::size_t count,
+                           std::size_t width, std::vector<std::string>& marks) {
+    TROUPE_TRY(check_rows(list, path, count));
+    for (rapidjson::SizeType i = 0; i < count; ++i) {
+      TROUPE_TRY(check_marks(list[i], path + index_text(i), width));
+      marks.emplace_back(list[i].GetString());
+    }
+    return ok_status();
+  }
+
   static Status check_rows(const Json& list, const std::string& path, std::size_t count) {
     if (list.IsArray() && list.Size() == count) return ok_status();
     return corrupt(path + " is not a list of " + std::to_string(count));
@@ -281,6 +306,7 @@ TimedStep TimingTable::prefill(double requests, double new_tokens, double prefix
   const AxisPlace c = place_on(prefix_, prefix, false);
   TimedStep step;
   step.ms = prefill_ms_.at({n, q, c});
+  step.attention_ms = prefill_attention_ms_.at({n, q, c});
   step.mark = static_cast<TimingMark>(prefill_marks_[n.low * new_tokens_.size() + q.low][c.low]);
   step.beyond = q.above || c.above;
   return step;
@@ -291,6 +317,7 @@ TimedStep TimingTable::decode(double tokens, double context) const {
   const AxisPlace c = place_on(context_, context, false);
   TimedStep step;
   step.ms = decode_ms_.at({b, c});
+  step.attention_ms = decode_attention_ms_.at({b, c});
   step.mark = static_cast<TimingMark>(decode_marks_[b.low][c.low]);
   step.beyond = b.above || c.above;
   return step;

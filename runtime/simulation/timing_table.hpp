@@ -39,6 +39,7 @@ enum class TimingMark : char {
 
 struct TimedStep {
   double ms = 0;
+  double attention_ms = 0;                  ///< of these, in attention
   TimingMark mark = TimingMark::kMeasured;  ///< of the nearest lower point of the grid
   bool beyond = false;                      ///< more tokens than the grid has: a line goes on
 };
@@ -69,6 +70,8 @@ class TimingTable {
 
   const std::string& name() const { return name_; }
   const std::string& model() const { return model_; }
+  /// The engine: "sglang", "trtllm", "vllm".
+  const std::string& backend() const { return backend_; }
   /// "sglang 0.5.14 on gb200, from aiconfigurator-core 0.12.0 (Apache-2.0)".
   const std::string& origin() const { return origin_; }
   const TimingLayout& prefill_layout() const { return prefill_layout_; }
@@ -80,15 +83,15 @@ class TimingTable {
  private:
   friend class TimingTableReader;
 
-  std::string name_, model_, origin_;
+  std::string name_, model_, backend_, origin_;
   TimingLayout prefill_layout_, decode_layout_;
   TimingMemory prefill_memory_, decode_memory_;
   double gpu_memory_ = 0;
 
   std::vector<double> requests_;  // as −1/n, the axis on which times are linear
   std::vector<double> new_tokens_, prefix_, batch_, context_;
-  TimingGrid<3> prefill_ms_;
-  TimingGrid<2> decode_ms_;
+  TimingGrid<3> prefill_ms_, prefill_attention_ms_;
+  TimingGrid<2> decode_ms_, decode_attention_ms_;
   std::vector<std::string> prefill_marks_;  // [n · |Q| + q], one letter a prefix
   std::vector<std::string> decode_marks_;   // [b], one letter a context
 

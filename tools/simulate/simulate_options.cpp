@@ -34,11 +34,7 @@ SimulateOptions::SimulateOptions(cli::Command& command) {
           .option("--config", config_file_,
                   "plan of a cluster (config/sim-128.yaml), or a node's configuration")
           .value_name("FILE"));
-  options_.push_back(command
-                         .option("--timing", timing_,
-                                 "step times: formula:v41, or a file of measured ones "
-                                 "(tools/export-timing)")
-                         .value_name("SOURCE"));
+  add_timing(command);
   seed_option_ = command.option("--seed", seed_, "decides everything that is drawn").show_default();
   options_.push_back(command.flag("--explore", explore_,
                                   "draw the order of events that are due at the same time"));
@@ -83,6 +79,25 @@ void SimulateOptions::time_flag(cli::Command& command, const std::string& name,
   copies_.push_back([option, section, member, &value](Scenario& scenario) {
     if (option.given()) scenario.*section.*member = from_seconds(value);
   });
+}
+
+void SimulateOptions::add_timing(cli::Command& command) {
+  constexpr double kMostUs = 1e6;
+  options_.push_back(command
+                         .option("--timing", timing_,
+                                 "step times: formula:v41, or a file of measured ones "
+                                 "(tools/export-timing)")
+                         .value_name("SOURCE"));
+  host_step_option_ =
+      command.option("--host-step-us", host_step_us_, "what the engine's host adds to a step")
+          .between(0, kMostUs)
+          .show_default();
+  host_row_option_ =
+      command.option("--host-row-us", host_row_us_, "and to each row that gets a token")
+          .between(0, kMostUs)
+          .show_default();
+  options_.push_back(*host_step_option_);
+  options_.push_back(*host_row_option_);
 }
 
 void SimulateOptions::add_load(cli::Command& command) {
@@ -155,6 +170,11 @@ Status SimulateOptions::take_timing(const std::optional<config::NodeConfig>& nod
       return Error{Code::kInvalid,
                    "--timing: there is no " + timing_ + "; formula:v41 or the file of a table"};
     }
+    if (host_step_option_->given() || host_row_option_->given()) {
+      return Error{Code::kInvalid,
+                   "--host-step-us and --host-row-us: the formula contains the host; give a table "
+                   "with --timing"};
+    }
     settings.cost = std::make_shared<CostModel>(node ? cost_model_of(node->simulated, config_file_)
                                                      : CostModel());
     settings.cost_source = node ? config_file_ + " (the rest: docs/simulation.md, Costs)"
@@ -166,8 +186,9 @@ Status SimulateOptions::take_timing(const std::optional<config::NodeConfig>& nod
   if (!table.ok()) return Error{table.error().code, "--timing: " + table.error().message};
   const ClusterShape& shape = settings.scenario.cluster;
   settings.memory_warning = memory_warning(*table, double{kKvBlockTokens} * shape.blocks);
-  settings.cost =
-      std::make_shared<TimingModel>(std::make_shared<const TimingTable>(std::move(table).value()));
+  const HostTime host{from_seconds(host_step_us_ / 1e6), from_seconds(host_row_us_ / 1e6)};
+  settings.cost = std::make_shared<TimingModel>(
+      std::make_shared<const TimingTable>(std::move(table).value()), host);
   settings.cost_source = timing_;
   return ok_status();
 }

@@ -4,7 +4,8 @@
 // FILE takes the engine's and the gateway's limits and the simulated GPU's constants from a node's
 // configuration; if FILE is the plan of a cluster with prefill and decode apart (cluster_plan.hpp),
 // that cluster is simulated, and only flags of the load change it. --timing says where step times
-// come from: formula:v41, or a table's file.
+// come from: formula:v41, or a table's file; to the latter the --host-… flags add what an engine's
+// host takes.
 #pragma once
 
 #include <deque>
@@ -58,6 +59,7 @@ class SimulateOptions {
                  Duration Section::*member, const std::string& text);
   void add_load(cli::Command& command);
   void add_cluster(cli::Command& command);
+  void add_timing(cli::Command& command);
   static void take_config(const config::NodeConfig& node, Scenario& scenario);
   /// The flags that are no member's value.
   Status take_others(Scenario& scenario) const;
@@ -71,6 +73,8 @@ class SimulateOptions {
   std::string config_file_;
   std::string timing_;
   std::string load_file_;
+  double host_step_us_ = 0;
+  double host_row_us_ = 0;
   std::uint64_t seed_ = 1;
   bool explore_ = false;
   std::string async_;
@@ -82,6 +86,7 @@ class SimulateOptions {
   std::optional<cli::Option> seed_option_;
   std::optional<cli::Option> async_option_;
   std::optional<cli::Option> osl_stddev_option_;
+  std::optional<cli::Option> host_step_option_, host_row_option_;
   /// Each copies a flag's value into a scenario, if the flag was given.
   std::vector<std::function<void(Scenario&)>> copies_;
 };

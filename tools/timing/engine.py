@@ -7,7 +7,9 @@ import aiconfigurator_core
 import pandas
 from aiconfigurator_core.sdk import common, config, engine, operations, perf_database
 from aiconfigurator_core.sdk.models import get_model
-from aiconfigurator_core.sdk.models.helpers import resolve_dsv4_moe_arch
+from aiconfigurator_core.sdk.models.helpers import (resolve_context_fmha_by_data,
+                                                    resolve_dsv4_moe_arch,
+                                                    resolve_nvfp4_for_system)
 from packaging.version import Version
 
 ESTIMATED_SHARE_MAX = 0.05  # of a step's time, from which it counts as derived
@@ -26,6 +28,11 @@ class Phase:
         # Else the engine finds no expert times for V4 (the package forgets to call it).
         resolve_dsv4_moe_arch(self.config, preset.model, system_name=preset.system,
                               backend_name=preset.backend)
+        if "quant" in preset.options:  # as the package's own estimator does
+            resolve_context_fmha_by_data(self.config, preset.model, self.database, preset.backend,
+                                         is_context_role=True)
+            resolve_nvfp4_for_system(self.config, preset.system, preset.model,
+                                     backend_name=preset.backend)
         self.model = get_model(preset.model, self.config, preset.backend)
         if preset.options.get("replace_dispatch") == phase:
             name = self._ops_name()
@@ -45,7 +52,10 @@ class Phase:
 
     def _configuration(self, preset, phase, expert_load):
         options, layout = preset.options, self.layout
+        quant = options.get("quant", {})
         return config.ModelConfig(
+            gemm_quant_mode=common.GEMMQuantMode[quant["gemm"]] if "gemm" in quant else None,
+            moe_quant_mode=common.MoEQuantMode[quant["moe"]] if "moe" in quant else None,
             tp_size=layout["tp"], attention_dp_size=layout["dp"], moe_ep_size=layout["ep"],
             moe_tp_size=layout["gpus"] // layout["ep"], system=preset.system,
             num_gpus_per_node=self.gpus_per_node, workload_distribution=expert_load,
@@ -138,7 +148,7 @@ class Phase:
         experts = next(filter(None, (self._newest(root, f"moe/{preset.backend}/*/{name}")
                                      for name in names)))
         mine = [(column, "==", getattr(self.model, "_" + column))
-                for column in ("num_experts", "hidden_size")]
+                for column in ("num_experts", "hidden_size") if hasattr(self.model, "_" + column)]
         rows = pandas.read_parquet(experts, columns=["num_tokens"], filters=mine)
         self.moe_tokens = int(rows.num_tokens.max())
         self.sources.append(os.path.relpath(experts, root))
@@ -149,8 +159,12 @@ class Phase:
             return f"sparse_attention/{backend}/*/dsv4_csa_{phase}*"
         if "WideEP" in kinds or "Wideep" in kinds:
             return f"mla/{backend}/*/wideep_{phase}*"
+        if "MLAModule" in kinds:
+            return f"mla/{backend}/*/mla_{phase}_module*"
         if "MLA" in kinds:
             return f"mla/{backend}/*/{phase}_mla_perf*"
+        if "DSA" in kinds:
+            return f"sparse_attention/{backend}/*/dsa_{phase}_module*"
         return f"attention/{backend}/*/{phase}*"
 
     def _newest(self, root, pattern):

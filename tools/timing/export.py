@@ -12,8 +12,7 @@ import numpy
 
 sys.path.insert(0, os.path.dirname(__file__))
 from engine import Phase
-from grid import (BATCH, CONTEXT, DECODE_AXES, NEW_TOKENS, PREFILL_AXES, PREFIX, REQUESTS, each,
-                  held_out_error, interpolate)
+from grid import FINE, each, held_out_error, interpolate
 from presets import PRESETS
 
 from aiconfigurator_core.sdk.backends.factory import get_backend
@@ -32,11 +31,12 @@ def fill(points, function):
 
 
 def phase_table(phase, balanced, points):
+    """balanced: the same with an even load of the experts; None where that is not asked for."""
     table = {"step_ms": fill(points, phase.total)}
     for name, function in phase.parts().items():
         table[name] = fill(points, function)
     table["imbalance_ms"] = None
-    if phase.moe_tokens:  # what uneven experts cost
+    if phase.moe_tokens and balanced:  # what uneven experts cost
         table["imbalance_ms"] = fill(
             points, lambda *point: phase.total(*point) - balanced.total(*point))
     table["mark"] = [["".join(phase.mark(*point) for point in row) for row in plane]
@@ -71,21 +71,34 @@ def provenance_of(preset, prefill, decode):
     }
 
 
-def kv_of(decode, node):
-    sizes = [int(decode.model.get_kvcache_bytes_per_sequence(context)) for context in CONTEXT]
-    return {"context": CONTEXT, "bytes_per_request": sizes,
+def kv_of(decode, node, contexts):
+    sizes = [int(decode.model.get_kvcache_bytes_per_sequence(context)) for context in contexts]
+    return {"context": contexts, "bytes_per_request": sizes,
             "transfer_ms": [round(1e3 * (node["p2p_latency"] + size / node["inter_node_bw"]), 4)
                             for size in sizes]}
 
 
-def export(name):
-    preset = PRESETS[name]
+def errors_of(prefill, prefill_ms, decode, decode_ms, grid):
+    return {
+        "prefill": held_out_error([grid.new_tokens, grid.prefix], prefill_ms[0],
+                                  lambda q, c: prefill.total(1, q, c), grid.held_out),
+        "prefill_batched": held_out_error(
+            list(grid.prefill_axes.values()), prefill_ms,
+            lambda n, q, c: prefill.total(n, each(n, q), c), grid.held_out),
+        "decode": held_out_error([grid.batch, grid.context], decode_ms,
+                                 lambda b, c: decode.total(b, 0, c), grid.held_out),
+    }
+
+
+def export(name, preset, grid):
     prefill, decode = Phase(preset, "prefill"), Phase(preset, "decode")
     prefill_table = phase_table(
-        prefill, Phase(preset, "prefill", "balanced"),
-        [[[(n, each(n, q), c) for c in PREFIX] for q in NEW_TOKENS] for n in REQUESTS])
-    decode_table = phase_table(decode, Phase(preset, "decode", "balanced"),
-                               [[[(b, 0, c) for c in CONTEXT] for b in BATCH]])
+        prefill, Phase(preset, "prefill", "balanced") if grid.imbalance else None,
+        [[[(n, each(n, q), c) for c in grid.prefix] for q in grid.new_tokens]
+         for n in grid.requests])
+    decode_table = phase_table(decode,
+                               Phase(preset, "decode", "balanced") if grid.imbalance else None,
+                               [[[(b, 0, c) for c in grid.context] for b in grid.batch]])
     decode_table = {key: value and value[0] for key, value in decode_table.items()}
     prefill_ms = numpy.array(prefill_table["step_ms"])
     decode_ms = numpy.array(decode_table["step_ms"])
@@ -101,21 +114,23 @@ def export(name):
                 "inter_node_latency_s": node["p2p_latency"]},
         "memory": {"prefill_16384_tokens": memory_of(prefill, preset, 16384),
                    "decode_256_tokens": memory_of(decode, preset, 256)},
-        "kv": kv_of(decode, node),
-        "prefill": {"layout": prefill.layout, "axes": PREFILL_AXES, **prefill_table},
-        "decode": {"layout": decode.layout, "axes": DECODE_AXES, **decode_table},
-        "held_out_error": {
-            "prefill": held_out_error([NEW_TOKENS, PREFIX], prefill_ms[0],
-                                      lambda q, c: prefill.total(1, q, c)),
-            "prefill_batched": held_out_error(
-                list(PREFILL_AXES.values()), prefill_ms,
-                lambda n, q, c: prefill.total(n, each(n, q), c)),
-            "decode": held_out_error([BATCH, CONTEXT], decode_ms,
-                                     lambda b, c: decode.total(b, 0, c)),
-        },
-        "test_vectors": vectors_of("prefill", PREFILL_AXES, prefill_ms, PREFILL_VECTORS)
-        + vectors_of("decode", DECODE_AXES, decode_ms, DECODE_VECTORS),
+        "kv": kv_of(decode, node, grid.context),
+        "prefill": {"layout": prefill.layout, "axes": grid.prefill_axes, **prefill_table},
+        "decode": {"layout": decode.layout, "axes": grid.decode_axes, **decode_table},
+        "held_out_error": errors_of(prefill, prefill_ms, decode, decode_ms, grid),
+        "test_vectors": vectors_of("prefill", grid.prefill_axes, prefill_ms, PREFILL_VECTORS)
+        + vectors_of("decode", grid.decode_axes, decode_ms, DECODE_VECTORS),
     }
+
+
+def write(folder, table):
+    """Whole or not at all."""
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, table["name"] + ".json")
+    with open(path + ".part", "w") as file:
+        json.dump(table, file, separators=(",", ":"))
+    os.replace(path + ".part", path)
+    return path
 
 
 def main():
@@ -134,13 +149,9 @@ def main():
     if unknown:
         parser.error(f"there is no preset {unknown[0]}; --list names them")
     logging.disable(logging.CRITICAL)  # the package logs each missing table that it does not need
-    os.makedirs(arguments.out, exist_ok=True)
     for name in arguments.names or PRESETS:
         started = time.time()
-        path = os.path.join(arguments.out, name + ".json")
-        with open(path + ".part", "w") as file:
-            json.dump(export(name), file, separators=(",", ":"))
-        os.replace(path + ".part", path)
+        path = write(arguments.out, export(name, PRESETS[name], FINE))
         print(f"{path} ({time.time() - started:.0f} s)")
 
 

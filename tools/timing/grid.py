@@ -1,5 +1,6 @@
 """The points of a table, and the rule between them (runtime/simulation/timing_grid.hpp)."""
 
+import dataclasses
 import math
 
 import numpy
@@ -11,14 +12,40 @@ def geometric(low, high, per_octave):
     return sorted({round(low * 2 ** (i / per_octave)) for i in range(steps + 1)})
 
 
-REQUESTS = [1, 2, 4, 8, 16]  # that share a prefill step
-NEW_TOKENS = geometric(64, 65536, 4)  # of all of them, on one rank
-PREFIX = [0, 64, 128, *geometric(256, 262144, 2)]
-BATCH = sorted({*range(1, 17), *geometric(16, 1536, 8)})  # query tokens a rank: 256 rows of 1 + 5
-CONTEXT = geometric(1024, 262144, 3)
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    requests: list  # that share a prefill step
+    new_tokens: list  # of all of them, on one rank
+    prefix: list
+    batch: list  # query tokens a rank
+    context: list
+    held_out: int = 3000  # points that its error is taken from
+    imbalance: bool = True  # whether tables also say what uneven experts cost
 
-PREFILL_AXES = {"requests": REQUESTS, "new_tokens": NEW_TOKENS, "prefix": PREFIX}
-DECODE_AXES = {"batch": BATCH, "context": CONTEXT}
+    @property
+    def prefill_axes(self):
+        return {"requests": self.requests, "new_tokens": self.new_tokens, "prefix": self.prefix}
+
+    @property
+    def decode_axes(self):
+        return {"batch": self.batch, "context": self.context}
+
+
+FINE = Grid(
+    requests=[1, 2, 4, 8, 16],
+    new_tokens=geometric(64, 65536, 4),
+    prefix=[0, 64, 128, *geometric(256, 262144, 2)],
+    batch=sorted({*range(1, 17), *geometric(16, 1536, 8)}),  # 256 rows of 1 + 5
+    context=geometric(1024, 262144, 3))
+
+# For many tables of short prompts (tools/bench silicon): a tenth of the points, contexts from 128.
+COARSE = Grid(
+    requests=[1, 2, 4, 16],
+    new_tokens=geometric(64, 32768, 3),
+    prefix=[0, 512, 2048, 8192, 16384],
+    batch=sorted({1, 2, 3, *geometric(4, 1024, 4)}),
+    context=geometric(128, 32768, 2),
+    held_out=100, imbalance=False)
 
 
 def each(requests, new_tokens):
@@ -38,7 +65,7 @@ def interpolate(axes, values, point):
     return float(values)
 
 
-def held_out_error(axes, values, truth, points=3000):
+def held_out_error(axes, values, truth, points):
     """Relative errors of interpolate() at random points, almost none of them on the grid."""
     rng = numpy.random.default_rng(1)
     errors = []

@@ -4,6 +4,7 @@ A layout is (TP, DP, EP) with TP * DP = MoE-TP * EP, as the package wants it. Op
   replace_dispatch  the phase whose MoE dispatch is swapped for DeepEP: V4 has no path for large EP
                     of its own, and its all-gather across nodes gives nonsense
   comm, fmha, kv    of V3's large-EP path, which exists with these only
+  quant             {"gemm": mode, "moe": mode} in place of the checkpoint's own
 """
 
 from dataclasses import dataclass, field

@@ -66,6 +66,38 @@ TEST_F(TimingModelTest, what_is_beyond_the_measurements_is_counted) {
   EXPECT_NE(model.describe()[2].find("looked up 4 points"), std::string::npos);
 }
 
+TEST_F(TimingModelTest, sglang_runs_prompts_and_decoded_tokens_one_after_the_other) {
+  TimingModel model(table);
+  const double apart = ms(model, {prefill_row(0, 1'000)}) + ms(model, {decode_row(2'000)});
+  EXPECT_NEAR(ms(model, {prefill_row(0, 1'000), decode_row(2'000)}), apart, 1e-5);
+  EXPECT_NE(model.describe()[3].find("1 of 3 steps"), std::string::npos);
+}
+
+TEST_F(TimingModelTest, other_engines_read_the_weights_once_for_both) {
+  const std::string path = test::shared_path("timing/tables/llama70b-fp8-h200-tp8.json");
+  TROUPE_NEEDS_FILE(path);
+  table = std::make_shared<const TimingTable>(TimingTable::load(path).value());
+  TimingModel model(table);
+  const double prompts = ms(model, {prefill_row(0, 2'000)}), decoded = ms(model, {decode_row(900)});
+  const double both = ms(model, {prefill_row(0, 2'000), decode_row(900)});
+  EXPECT_GT(both, prompts);
+  EXPECT_LT(both, prompts + 0.2 * decoded) << "one token more in a pass costs next to nothing";
+  const TimedStep pass = table->prefill(1, 2'001, 0);
+  EXPECT_NEAR(both,
+              pass.ms - pass.attention_ms + table->prefill(1, 2'000, 0).attention_ms +
+                  table->decode(1, 900).attention_ms,
+              1e-5);
+}
+
+TEST_F(TimingModelTest, the_host_takes_its_time_for_the_step_and_for_each_row_with_a_token) {
+  TimingModel bare(table), hosted(table, {microseconds(1'000), microseconds(50)});
+  std::vector<StepRow> rows(10, decode_row(2'000));
+  for (StepRow& row : rows) row.sample = true;
+  rows.push_back(prefill_row(0, 1'000));  // more of its prompt is to come: no token
+  EXPECT_NEAR(ms(hosted, rows) - ms(bare, rows), 1.5, 1e-6);
+  EXPECT_EQ(bare.describe().size() + 1, hosted.describe().size());
+}
+
 TEST_F(TimingModelTest, kv_that_does_not_fit_is_said_with_its_numbers) {
   EXPECT_EQ(memory_warning(*table, 1e6), "");
   const std::string warning = memory_warning(*table, 1e8);

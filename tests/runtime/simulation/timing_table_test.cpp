@@ -25,10 +25,11 @@ std::string small_table() {
     "prefill":{"layout":{"tp":1,"dp":4,"ep":4,"gpus":4},
       "axes":{"requests":[1,2],"new_tokens":[10,20],"prefix":[0,100]},
       "step_ms":[[[20,30],[30,40]],[[16,24],[24,32]]],
+      "attention_ms":[[[2,4],[6,10]],[[1,2],[3,5]]],
       "mark":[["mm","me"],["ma","mt"]]},
     "decode":{"layout":{"tp":1,"dp":8,"ep":8,"gpus":8},
       "axes":{"batch":[1,3],"context":[100,200]},
-      "step_ms":[[3,4],[7,8]],"mark":["mw","mm"]},
+      "step_ms":[[3,4],[7,8]],"attention_ms":[[1,2],[3,4]],"mark":["mw","mm"]},
     "test_vectors":[{"phase":"prefill","point":[1,15,50],"expected_ms":30},
                     {"phase":"decode","point":[2,150],"expected_ms":5.5}]})";
 }
@@ -47,6 +48,12 @@ TEST(TimingTable, is_linear_between_points_and_in_minus_one_over_n) {
   EXPECT_DOUBLE_EQ(table.prefill(1, 15, 25).ms, 27.5);
   EXPECT_NEAR(table.prefill(4.0 / 3, 10, 0).ms, 18, 1e-9) << "-3/4 is half way from -1 to -1/2";
   EXPECT_DOUBLE_EQ(table.decode(2, 175).ms, 5.75);
+}
+
+TEST(TimingTable, says_how_much_of_a_step_is_attention) {
+  const TimingTable table = TimingTable::parse(small_table()).value();
+  EXPECT_DOUBLE_EQ(table.prefill(1, 15, 0).attention_ms, 4);
+  EXPECT_DOUBLE_EQ(table.decode(2, 100).attention_ms, 2);
 }
 
 TEST(TimingTable, ends_below_and_goes_on_above_and_says_so) {
@@ -91,6 +98,8 @@ TEST(TimingTable, wrong_files_are_refused_by_the_name_of_the_member) {
       {replaced("[[20,30],[30,40]]", "[[20,30]]"), "prefill.step_ms[0]"},
       {replaced("[20,30]", "[20]"), "prefill.step_ms[0][0]"},
       {replaced("[20,30]", R"(["a",30])"), "not a number"},
+      {replaced("[[1,2],[3,5]]", "[[1,2]]"), "prefill.attention_ms[1]"},
+      {replaced("[[1,2],[3,4]]", "[[1,2],[3]]"), "decode.attention_ms[1]"},
       {replaced(R"("me")", R"("mx")"), "prefill.mark[0][1]"},
       {replaced(R"("mw")", R"("m")"), "decode.mark[0]"},
       {replaced("[100,300]", "[100]"), "kv.bytes_per_request"},

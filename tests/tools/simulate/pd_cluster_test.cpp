@@ -71,6 +71,41 @@ TEST(PdCluster, EveryRequestIsAnswered) {
   EXPECT_LT(report.ttft.percentile(50), 0.3);
 }
 
+TEST(PdCluster, FindsWhatEarlierTurnsLeftInTheStore) {
+  ClusterPlan plan = small_plan(4);
+  TrafficPlan load;
+  load.request_rate = 20;
+  load.num_requests = 400;
+  load.isl = 4'000;
+  load.turn_isl = 500;
+  load.osl = 100;
+  load.turns = 4;
+  load.think = 0.5;
+  load.prefix_groups = 1;
+  load.prefix_len = 2'048;
+  PdCluster::Options options;
+  options.load = load;
+  const auto cluster = run(plan, std::move(options));
+  EXPECT_EQ(cluster->traffic().report().count(Outcome::kOk), 400u);
+  // Turns 2 to 4 find all that was said before, first turns the group's prefix: of 6,048, 6,648,
+  // 7,248 and 7,848 tokens at most 2,048, 6,048, 6,648 and 7,248, and at most 3 blocks less (the
+  // window, rounding, a window that is gone). Sessions that were cut short have fewer late turns.
+  const PrefixIndex& prefixes = cluster->route().prefixes();
+  const double hit =
+      static_cast<double>(prefixes.tokens_hit()) / static_cast<double>(prefixes.tokens_asked());
+  EXPECT_LT(hit, 21'992.0 / 27'792);
+  EXPECT_GT(hit, 21'992.0 / 27'792 - 4 * 3 * 128.0 / 27'792 - 0.05);
+}
+
+TEST(PdCluster, ATraceThatIsNotThereIsAnError) {
+  PdCluster::Options options;
+  options.load = TrafficPlan();
+  options.load->trace.file = "/no/such/trace.jsonl";
+  const auto made = PdCluster::make(small_plan(1), std::move(options));
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.error().message.find("/no/such/trace.jsonl"), std::string::npos);
+}
+
 TEST(PdCluster, LosesNothingWhenGroupsDieAndClientsLeave) {
   std::uint64_t rerouted = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
