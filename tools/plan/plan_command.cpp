@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-constexpr double kDay = 86'400;
+constexpr double kDaySeconds = 86'400;
 constexpr const char* kGroup = "Cluster";
 
 class PlanOptions {
@@ -59,7 +59,7 @@ class PlanOptions {
     TROUPE_TRY_ASSIGN(question.load, facts_of(plan));
     if (hit_option_->given()) question.load.hit = hit_;
     if (tokens_per_day_ > 0) {
-      question.load.rate = tokens_per_day_ / kDay / (question.load.prompt + question.load.output);
+      question.load.rate = tokens_per_day_ / kDaySeconds / (question.load.prompt + question.load.output);
       question.load.peak_rate = 0;
     } else if (plan.request_rate > 0) {
       question.load.rate = plan.request_rate;  // rather than what was drawn of it
