@@ -63,6 +63,8 @@ TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
             "x.yaml:2: unknown key cluster.prefil;");
   EXPECT_EQ(problem("prefill:\n  engines: 0\n"),
             "x.yaml:2: prefill.engines: a number from 1 to 1048576 is expected");
+  EXPECT_EQ(problem("workload:\n  isl: 5\n  osl: 5\n  isl: 6\n"),
+            "x.yaml:4: workload.isl is there twice");
   EXPECT_EQ(problem("constants:\n  prefill_c: 1\n").substr(0, 43),
             "x.yaml:2: unknown key constants.prefill_c; ");
   EXPECT_EQ(problem("constants: {nic_gb_s: {source: me}}\n"),
