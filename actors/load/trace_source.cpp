@@ -11,6 +11,9 @@ namespace {
 // What a name is for: contents of different kinds never meet.
 enum TraceContent : std::uint64_t { kBlock = 0x20, kGroup, kGrowing, kAlone };
 
+/// 100 years: a clock of nanoseconds can tell 292.
+constexpr double kLongestSeconds = 3.15576e9;
+
 std::uint64_t content_of(std::uint64_t seed, TraceContent kind, std::uint64_t id) {
   return mix64(mix64(seed, kind), id);
 }
@@ -68,7 +71,12 @@ Result<std::optional<PlannedRequest>> TraceSource::next() {
     if (!at) return std::optional<PlannedRequest>();
     request.at = *at;
   } else if (first_ms_) {
-    request.at = from_seconds((*coming_->at_ms - *first_ms_) / 1e3 / trace_.speed);
+    const double after = (*coming_->at_ms - *first_ms_) / 1e3 / trace_.speed;
+    if (!(after <= kLongestSeconds)) {
+      return Error{Code::kInvalid, trace_.file + ": at this --speed it lasts longer than " +
+                                       "100 years; mend its times, or raise --speed"};
+    }
+    request.at = from_seconds(after);
   }
   ++played_;
   request.session = coming_->session.value_or(played_);

@@ -1,7 +1,12 @@
 // Reads a ClusterPlan from YAML.
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
+#include "runtime/base/assert.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
 #include "runtime/simulation/workload_yaml.hpp"
 #include "runtime/simulation/yaml_reader.hpp"
@@ -11,7 +16,60 @@ namespace troupe {
 namespace {
 
 constexpr std::uint64_t kPlanMany = 1u << 20;
-constexpr double kLargestConstant = 1e15;
+
+struct Range {
+  double least = 0;
+  double most = 0;
+};
+
+/// A step, a fetch, a push must end within the 292 years that a time can tell, whatever else the
+/// plan says; a link carries something, and a share is a share.
+constexpr Range kMs = {0, 1e5};
+constexpr Range kMicros = {0, 1e6};
+constexpr Range kSpeed = {1e-3, 1e9};
+constexpr Range kShare = {0, 1};
+constexpr Range kFitted = {0, 100};
+const std::pair<std::string_view, Range> kRanges[] = {
+    {"prefill_a_ms", kMs},
+    {"prefill_b_us", kMicros},
+    {"prefill_g", {0, 1e-6}},
+    {"decode_t0_ms", kMs},
+    {"decode_k_ms", kMs},
+    {"decode_p1_us", kMicros},
+    {"decode_p2_us", kMicros},
+    {"decode_knee", {0, 1e9}},
+    {"decode_extra_ms", kMs},
+    {"decode_efficiency", {0.01, 1}},
+    {"draft_m", kFitted},
+    {"draft_c", kFitted},
+    {"draft_d", kFitted},
+    {"draft_chance", kShare},
+    {"draft_overhead", {0, 0.99}},
+    {"nic_gb_s", kSpeed},
+    {"spine_gb_s", {0, 1e9}},
+    {"storage_read_gib_s", kSpeed},
+    {"storage_write_gib_s", kSpeed},
+    {"storage_mops", kSpeed},
+    {"storage_access_us", kMicros},
+    {"storage_jitter_us", kMicros},
+    {"kv_token_bytes", {1, 1e6}},
+    {"window_miss", kShare},
+    {"window_life_s", {0, 1e8}},
+    {"start_up_s", {0, 1e6}},
+};
+
+Range range_of(std::string_view name) {
+  const auto* at = std::find_if(std::begin(kRanges), std::end(kRanges),
+                                [&](const auto& one) { return one.first == name; });
+  TROUPE_ASSERT(at != std::end(kRanges), "every constant of a plan has a range");
+  return at->second;
+}
+
+/// 0 stands for full bisection, so that its least is two things.
+const char* const kNarrowSpine = "0 (full bisection), or at least 0.001, is expected";
+bool too_narrow(const PlanConstant& one) {
+  return one.name == "spine_gb_s" && one.value > 0 && one.value < kSpeed.least;
+}
 
 /// GPUs that a plan may name. What the figures are: memory and its bandwidth as their vendors say.
 const Hardware kHardware[] = {
@@ -67,13 +125,17 @@ Status read_constants(const std::string& file, const YAML::Node& node, ClusterPl
   for (PlanConstant& one : plan.constants) {
     if (!map.has(one.name)) continue;
     if (node[one.name].IsScalar()) {
-      map.get(one.name, one.value, 0, kLargestConstant);
+      const Range range = range_of(one.name);
+      map.get(one.name, one.value, range.least, range.most);
+      if (too_narrow(one)) map.fail(one.name, kNarrowSpine);
       one.source = "set by " + file;
       continue;
     }
     YamlMap entry(file, map.child(one.name), "constants." + one.name);
     if (!entry.has("value")) entry.fail("value", "a number is expected");
-    entry.get("value", one.value, 0, kLargestConstant);
+    const Range range = range_of(one.name);
+    entry.get("value", one.value, range.least, range.most);
+    if (too_narrow(one)) entry.fail("value", kNarrowSpine);
     one.source = "set by " + file;
     entry.get("source", one.source);
     TROUPE_TRY(entry.finish());

@@ -9,6 +9,8 @@ namespace troupe {
 namespace {
 /// Stale ends that are kept before the heap is made anew.
 constexpr std::size_t kStaleMost = 256;
+/// A flow ends within 127 years, so that its end is a time.
+constexpr double kLongestNanoseconds = 4e18;
 }  // namespace
 
 LinkId FluidLinks::add_link(double bytes_per_second) {
@@ -127,7 +129,8 @@ void FluidLinks::set_rate(std::uint32_t index, Time now) {
   flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since).seconds());
   flow.since = now;
   flow.rate = rate;
-  flow.end = now + Duration(static_cast<std::int64_t>(std::ceil(flow.left / rate * 1e9)));
+  const double left = std::min(std::ceil(flow.left / rate * 1e9), kLongestNanoseconds);
+  flow.end = now + Duration(static_cast<std::int64_t>(left));
   ++flow.version;
   if (ends_.size() > 2 * by_id_.size() + kStaleMost) {
     std::erase_if(ends_, [this](const End& end) { return !holds(end); });

@@ -66,8 +66,13 @@ void YamlMap::get(const std::string& key, Duration& value) {
 }
 
 Status YamlMap::finish() {
+  std::vector<std::string> seen;
   for (const auto& entry : node_) {
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "(not text)";
+    if (!problem_ && std::find(seen.begin(), seen.end(), key) != seen.end()) {
+      problem_ = Error{Code::kInvalid, where(entry.first) + name_ + "." + key + " is there twice"};
+    }
+    seen.push_back(key);
     if (problem_ || std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     std::string message = where(entry.first) + "unknown key " + name_ + "." + key + "; known:";
     for (const auto& known : known_) message += " " + known;

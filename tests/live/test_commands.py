@@ -258,6 +258,10 @@ class LocalTest(CommandTest):
         stddev = self.succeed("simulate", "--osl-stddev", "10", *load)
         self.assertEqual(*(json.loads(run.stdout)["osl"] for run in (spread, stddev)))
         self.fail_with(2, "simulate", "--osl-spread", "17", "--osl-stddev", "10")
+        for flag, value in (("--nodes", "0"), ("--ranks", "0"), ("--ranks", "4000000000"),
+                            ("--blocks", "0"), ("--max-num-seqs", "0"),
+                            ("--max-num-batched-tokens", "0")):
+            self.assertIn(flag, self.fail_with(2, "simulate", flag, value, *load))
         hashes = [json.loads(self.succeed("simulate", *flags, *load).stdout)["simulation"]
                   ["trace_hash"] for flags in ([], ["--async"], ["--no-async"])]
         self.assertEqual(hashes[0], hashes[1])

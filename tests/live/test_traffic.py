@@ -130,6 +130,7 @@ class PlanTest(CommandTest):
     def test_what_cannot_be(self):
         self.assertIn("TPOT", self.fail_with(2, "plan", *self.SEEDS, "--goodput", "tpot:0.1"))
         self.assertIn("/nowhere", self.fail_with(2, "plan", "--trace", "/nowhere"))
+        self.assertIn("--chunk", self.fail_with(2, "plan", *self.SEEDS, "--chunk", "0"))
 
 
 if __name__ == "__main__":

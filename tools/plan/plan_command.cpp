@@ -28,7 +28,9 @@ class PlanOptions {
     add(command, "--gpus", question_.gpus, "there are so many: what do they take?");
     add(command, "--prefill-gpus", question_.prefill_gpus, "so many of them prefill");
     add(command, "--batch", question_.batch, "requests a decode GPU; default: 64, or by --goodput");
-    add(command, "--chunk", question_.model.chunk, "most tokens of a prefill step");
+    command.option("--chunk", question_.model.chunk, "most tokens of a prefill step")
+        .between(1, 1e9)
+        .group(kGroup);
     command.option("--efficiency", question_.efficiency, "of perfectly balanced GPUs")
         .between(0.01, 1)
         .show_default()

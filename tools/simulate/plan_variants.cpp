@@ -61,6 +61,14 @@ Result<VariedKey> parse_varied_key(const std::string& text) {
 
 Result<std::vector<PlanVariant>> vary_plan(const std::string& file,
                                            const std::vector<VariedKey>& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (keys[k].key != keys[i].key) continue;
+      return Error{Code::kInvalid, "--vary " + keys[i].key +
+                                       ": given twice; give all its values "
+                                       "at once"};
+    }
+  }
   TROUPE_TRY(load_cluster_plan(file));  // what is wrong with the file itself is said of its lines
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;

@@ -58,14 +58,15 @@ SimulateOptions::SimulateOptions(cli::Command& command) {
 }
 
 template <class Section, class T>
-void SimulateOptions::flag(cli::Command& command, const std::string& name,
-                           Section Scenario::*section, T Section::*member,
-                           const std::string& text) {
+cli::Option SimulateOptions::flag(cli::Command& command, const std::string& name,
+                                  Section Scenario::*section, T Section::*member,
+                                  const std::string& text) {
   const cli::Option option = command.option(name, given_.*section.*member, text).show_default();
   options_.push_back(option);
   copies_.push_back([this, option, section, member](Scenario& scenario) {
     if (option.given()) scenario.*section.*member = given_.*section.*member;
   });
+  return option;
 }
 
 template <class Section>
@@ -126,12 +127,18 @@ void SimulateOptions::add_load(cli::Command& command) {
 
 void SimulateOptions::add_cluster(cli::Command& command) {
   constexpr auto kShape = &Scenario::cluster;
-  flag(command, "--nodes", kShape, &ClusterShape::nodes, "nodes; the first has the gateway");
-  flag(command, "--ranks", kShape, &ClusterShape::ranks, "simulated GPUs a node");
-  flag(command, "--blocks", kShape, &ClusterShape::blocks, "KV blocks (128 tokens) a GPU");
-  flag(command, "--max-num-seqs", kShape, &ClusterShape::max_num_seqs, "rows a GPU runs at once");
+  // As in a scenario's file (runtime/simulation/scenario.cpp).
+  constexpr double kMany = 1u << 30;
+  flag(command, "--nodes", kShape, &ClusterShape::nodes, "nodes; the first has the gateway")
+      .between(1, 1024);
+  flag(command, "--ranks", kShape, &ClusterShape::ranks, "simulated GPUs a node").between(1, 4096);
+  flag(command, "--blocks", kShape, &ClusterShape::blocks, "KV blocks (128 tokens) a GPU")
+      .between(1, kMany);
+  flag(command, "--max-num-seqs", kShape, &ClusterShape::max_num_seqs, "rows a GPU runs at once")
+      .between(1, 65536);
   flag(command, "--max-num-batched-tokens", kShape, &ClusterShape::max_num_batched_tokens,
-       "tokens of one step");
+       "tokens of one step")
+      .between(1, kMany);
   async_option_ = command.toggle("async", async_, "two steps in flight on a GPU [true]");
   time_flag(command, "--request-timeout", kShape, &ClusterShape::request_timeout,
             "the server's deadline of a request");

@@ -51,8 +51,8 @@ class SimulateOptions {
 
  private:
   template <class Section, class T>
-  void flag(cli::Command& command, const std::string& name, Section Scenario::*section,
-            T Section::*member, const std::string& text);
+  cli::Option flag(cli::Command& command, const std::string& name, Section Scenario::*section,
+                   T Section::*member, const std::string& text);
   /// In seconds on the command line.
   template <class Section>
   void time_flag(cli::Command& command, const std::string& name, Section Scenario::*section,

@@ -157,6 +157,24 @@ TEST_F(TraceFile, ErrorsNameFileAndLine) {
   EXPECT_EQ(TraceReader::open(path + ".missing", 512).error().code, Code::kNotFound);
 }
 
+TEST_F(TraceFile, TimesThatNoClockCanTellAreRefused) {
+  const std::string row = ",\"input_length\":5,\"output_length\":1}\n";
+  std::ofstream(path) << "{\"timestamp\":0" + row + "{\"timestamp\":1e13" + row;
+  LoadPlan plan;
+  plan.trace.file = path;
+  plan.trace.speed = 1000;
+  EXPECT_EQ(played(plan)[1].at, seconds(10'000'000));
+  for (const double speed : {1.0, 1e-6}) {
+    plan.trace.speed = speed;
+    auto source = open_source(plan).value();
+    ASSERT_TRUE(source->next().ok());
+    EXPECT_EQ(source->next().error().message,
+              path +
+                  ": at this --speed it lasts longer than 100 years; mend its times, or raise "
+                  "--speed");
+  }
+}
+
 TEST_F(TraceFile, ATruncatedGzipFileIsAnErrorAndNoEnd) {
   gzFile file = gzopen(path.c_str(), "wb");
   for (int i = 0; i < 50'000; ++i) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace troupe {
 namespace {
 
@@ -61,6 +63,8 @@ TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
             "x.yaml:2: unknown key cluster.prefil;");
   EXPECT_EQ(problem("prefill:\n  engines: 0\n"),
             "x.yaml:2: prefill.engines: a number from 1 to 1048576 is expected");
+  EXPECT_EQ(problem("workload:\n  isl: 5\n  osl: 5\n  isl: 6\n"),
+            "x.yaml:4: workload.isl is there twice");
   EXPECT_EQ(problem("constants:\n  prefill_c: 1\n").substr(0, 43),
             "x.yaml:2: unknown key constants.prefill_c; ");
   EXPECT_EQ(problem("constants: {nic_gb_s: {source: me}}\n"),
@@ -81,6 +85,36 @@ TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
             "x.yaml:1: prefill.step_budget_ms: more than 0 is expected");
   EXPECT_EQ(problem("workload: {cached_share: 2}\n").substr(0, 31),
             "x.yaml:1: workload.cached_share");
+}
+
+TEST(ClusterPlan, ConstantsThatNoClusterCanHaveAreRefused) {
+  const auto constant = [](const std::string& one) {
+    return problem(("constants: {" + one + "}\n").c_str());
+  };
+  // Links that carry nothing, and steps that take no time or longer than a time can tell.
+  for (const char* name : {"nic_gb_s", "storage_read_gib_s", "storage_write_gib_s", "storage_mops",
+                           "kv_token_bytes", "decode_efficiency"}) {
+    EXPECT_NE(constant(std::string(name) + ": 0"), "accepted") << name;
+    EXPECT_NE(constant(std::string(name) + ": {value: 1e-30}"), "accepted") << name;
+  }
+  for (const char* name : {"prefill_a_ms", "prefill_b_us", "prefill_g", "decode_k_ms",
+                           "decode_extra_ms", "storage_access_us", "start_up_s"}) {
+    EXPECT_EQ(constant(std::string(name) + ": 0"), "accepted") << name;
+    EXPECT_NE(constant(std::string(name) + ": 1e15"), "accepted") << name;
+  }
+  for (const char* name : {"draft_chance", "draft_overhead", "window_miss", "decode_efficiency"}) {
+    EXPECT_NE(constant(std::string(name) + ": 1.01"), "accepted") << name;
+  }
+  EXPECT_EQ(constant("spine_gb_s: 0"), "accepted") << "full bisection";
+  EXPECT_EQ(constant("spine_gb_s: 1e-30"),
+            "x.yaml:1: constants.spine_gb_s: 0 (full bisection), or at least 0.001, is expected");
+}
+
+TEST(ClusterPlan, EveryConstantMayBeSetToItsDefault) {
+  for (const PlanConstant& one : ClusterPlan().constants) {
+    const std::string text = "constants: {" + one.name + ": " + std::to_string(one.value) + "}\n";
+    EXPECT_EQ(problem(text.c_str()), "accepted") << text;
+  }
 }
 
 TEST(ClusterPlan, IsToldFromANodesConfiguration) {

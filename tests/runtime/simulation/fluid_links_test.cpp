@@ -28,6 +28,15 @@ TEST(FluidLinks, OneFlowTakesBytesOverBandwidth) {
   EXPECT_FALSE(links.next_end());
 }
 
+TEST(FluidLinks, AFlowThatNeedsAgesDoesNotEndAtOnce) {
+  FluidLinks links;
+  const LinkId link = links.add_link(1e-12);
+  links.start(FlowId(1), Bytes(50'000'000), std::array{link}, at_ms(1));
+  ASSERT_TRUE(links.next_end());
+  EXPECT_GT(*links.next_end(), Time() + seconds(1'000'000'000));
+  EXPECT_TRUE(links.take_ended(at_ms(1'000'000)).empty());
+}
+
 TEST(FluidLinks, TwoShareAndTheRestGetsAll) {
   FluidLinks links;
   const LinkId link = links.add_link(1000 * kMega);

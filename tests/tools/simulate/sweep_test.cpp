@@ -52,6 +52,9 @@ TEST(PlanVariants, WhatCannotBeSetIsRefusedByName) {
   EXPECT_NE(unknown.error().message.find("unknown key"), std::string::npos);
   EXPECT_FALSE(vary_plan(file.path(), keys({"prefill.engines=0"})).ok());
   EXPECT_FALSE(vary_plan(file.path(), keys({"name.first=a"})).ok()) << "a name has no parts";
+  const auto twice = vary_plan(file.path(), keys({"seed=1", "prefill.ranks=1", "seed=2"}));
+  ASSERT_FALSE(twice.ok());
+  EXPECT_EQ(twice.error().message, "--vary seed: given twice; give all its values at once");
   EXPECT_EQ(vary_plan("/no/such/plan", {}).error().code, Code::kNotFound);
   for (const char* text : {"", "a", "a=", "=1", "a=1,,2", "a..b=1", ".a=1", "a=1,"}) {
     EXPECT_FALSE(parse_varied_key(text).ok()) << text;
@@ -60,9 +63,10 @@ TEST(PlanVariants, WhatCannotBeSetIsRefusedByName) {
 
 TEST(PlanVariants, AreBounded) {
   const PlanFile file(kPlan);
-  std::string many = "workload.isl=1000";
+  std::string many = "=1000";
   for (int i = 1; i < 100; ++i) many += "," + std::to_string(1000 + i);
-  EXPECT_FALSE(vary_plan(file.path(), keys({many.c_str(), many.c_str()})).ok());
+  const std::string isl = "workload.isl" + many, osl = "workload.osl" + many;
+  EXPECT_FALSE(vary_plan(file.path(), keys({isl.c_str(), osl.c_str()})).ok());
 }
 
 TEST(Sweep, GivesTheSameOnAnyNumberOfThreads) {
