@@ -31,7 +31,7 @@ Result<std::optional<std::string_view>> TraceReader::next_line() {
 Result<TraceRow> TraceReader::parse(std::string_view line) const {
   auto row = columns_ ? parse_csv_row(line, *columns_) : parse_json_row(line, block_tokens_);
   if (!row.ok()) return row;
-  // 3,000 years: with a speed of 0.001 it still fits the clock.
+  // Whether it can be played is the source's to say: that depends on the speed.
   if (row->at_ms && !(std::abs(*row->at_ms) <= 1e14)) {
     return Error{Code::kInvalid, "its time is no time: at most 1e14 ms are"};
   }

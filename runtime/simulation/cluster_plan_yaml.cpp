@@ -16,6 +16,8 @@ namespace troupe {
 namespace {
 
 constexpr std::uint64_t kPlanMany = 1u << 20;
+/// 32 times the largest cluster that the bench runs; each costs memory before anything happens.
+constexpr std::uint32_t kGpusMost = 1u << 17;
 
 struct Range {
   double least = 0;
@@ -250,6 +252,10 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   TROUPE_TRY(read_workload(file, map.child("workload"), plan.workload, [&](YamlMap& load) {
     load.get("cached_share", plan.prefix.cached_share, 0, 1);
   }));
+  if (plan.gpus() > kGpusMost) {
+    map.fail("prefill", "at most " + std::to_string(kGpusMost) + " GPUs are expected, these are " +
+                            std::to_string(plan.gpus()));
+  }
   const YAML::Node faults = map.child("faults");
   if (faults && !faults.IsSequence()) map.fail("faults", "a list is expected");
   if (faults && faults.IsSequence()) TROUPE_TRY(read_faults(file, faults, plan));

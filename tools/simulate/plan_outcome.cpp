@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -84,7 +85,12 @@ std::vector<PlanOutcome> run_plans(const std::vector<ClusterPlan>& plans, unsign
   std::size_t ended = 0;
   auto work = [&] {
     for (std::size_t i = next++; i < plans.size(); i = next++) {
-      outcomes[i] = run_plan(plans[i]);
+      try {
+        outcomes[i] = run_plan(plans[i]);
+      } catch (const std::exception& failure) {
+        // A fault of ours in one plan: the others' figures are still worth having.
+        outcomes[i].problem = failure.what();
+      }
       const std::lock_guard lock(mutex);
       done(++ended);
     }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "tools/simulate/report_assets.hpp"
 
@@ -221,17 +222,25 @@ std::string html_of(const ReportPage& page) {
 }
 
 Status write_report_file(const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".part";
+  // What is there and no file of ours (a device, a pipe) is written to, not replaced.
+  std::error_code ignored;
+  const auto there = std::filesystem::status(path, ignored);
+  const bool replace = !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);
+  const std::string fresh = replace ? path + ".part" : path;
   std::FILE* file = std::fopen(fresh.c_str(), "wb");
   bool good = file != nullptr;
   if (good) {
     good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    good = std::fflush(file) == 0 && good;
+    if (!good) errno = errno == 0 ? EIO : errno;
+    const int why = errno;
     good = std::fclose(file) == 0 && good;
+    if (!good) errno = why;
   }
-  good = good && std::rename(fresh.c_str(), path.c_str()) == 0;
+  if (good && replace) good = std::rename(fresh.c_str(), path.c_str()) == 0;
   if (good) return ok_status();
   const std::string why = std::strerror(errno);
-  std::remove(fresh.c_str());
+  if (replace) std::remove(fresh.c_str());
   return Error{Code::kInvalid, "cannot write " + path + ": " + why};
 }
 

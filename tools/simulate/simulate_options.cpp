@@ -17,6 +17,9 @@ namespace troupe {
 
 namespace {
 
+/// Of a plan; whatever is larger is read, and refused, as something else.
+constexpr std::size_t kPlanBytesMost = 1u << 20;
+
 /// As `troupe traffic` does.
 void set_load_defaults(Workload& load) {
   if (load.concurrency == 0 && load.request_rate == 0) load.concurrency = 1;
@@ -204,9 +207,10 @@ Result<std::optional<ClusterPlan>> SimulateOptions::load_plan() const {
   std::optional<ClusterPlan> none;
   if (config_file_.empty()) return none;
   std::ifstream stream(config_file_, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream || !is_cluster_plan(text.str())) return none;
+  std::string text(kPlanBytesMost + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > kPlanBytesMost || !is_cluster_plan(text)) return none;
   for (std::size_t i = 0; i < options_.size(); ++i) {
     const std::string name = options_[i].name();
     const bool load = i < load_flags_end_ && name != "--scenario" && name != "--timing";
@@ -214,7 +218,7 @@ Result<std::optional<ClusterPlan>> SimulateOptions::load_plan() const {
     return Error{Code::kInvalid,
                  name + ": not with the plan of a cluster; set it in " + config_file_};
   }
-  TROUPE_TRY_ASSIGN(ClusterPlan plan, parse_cluster_plan(text.str(), config_file_));
+  TROUPE_TRY_ASSIGN(ClusterPlan plan, parse_cluster_plan(text, config_file_));
   Scenario scenario;
   scenario.workload = plan.workload;
   for (const auto& copy : copies_) copy(scenario);

@@ -133,6 +133,9 @@ TEST(ReportFile, SaysWhyItCannotBeWritten) {
   const Status status = write_report_file("/no/such/folder/r.html", "x");
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("/no/such/folder/r.html: No such file"), std::string::npos);
+  const Status full = write_report_file("/dev/full", "x");
+  ASSERT_FALSE(full.ok()) << "a device is written to, not replaced";
+  EXPECT_NE(full.error().message.find("No space left"), std::string::npos);
 }
 
 }  // namespace
