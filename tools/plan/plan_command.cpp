@@ -61,7 +61,8 @@ class PlanOptions {
     TROUPE_TRY_ASSIGN(question.load, facts_of(plan));
     if (hit_option_->given()) question.load.hit = hit_;
     if (tokens_per_day_ > 0) {
-      question.load.rate = tokens_per_day_ / kDaySeconds / (question.load.prompt + question.load.output);
+      question.load.rate =
+          tokens_per_day_ / kDaySeconds / (question.load.prompt + question.load.output);
       question.load.peak_rate = 0;
     } else if (plan.request_rate > 0) {
       question.load.rate = plan.request_rate;  // rather than what was drawn of it
