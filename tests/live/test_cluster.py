@@ -54,7 +54,9 @@ class ClusterTest(unittest.TestCase):
 
     def test_an_empty_pool_is_503_and_nodes_start_in_any_order(self):
         self.assertEqual(self.gateway.get("/ready")[0], 503)
-        self.assertIn(f": waits for ranks at {self.address}\n", self.gateway.output())
+        # The greeting comes when the port is open already.
+        greeting = f": waits for ranks at {self.address}\n"
+        self.gateway.wait_until(lambda: greeting in self.gateway.output(), 5, "its greeting")
         status, headers, text = self.gateway.post("/v1/chat/completions", {
             "model": "script/hello", "messages": [{"role": "user", "content": "hi"}]})
         self.assertEqual(status, 503)
