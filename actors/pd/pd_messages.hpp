@@ -36,6 +36,10 @@ enum class MoveKind : std::uint8_t {
   kWrite,      ///< a decode GPU → storage; nobody waits for it
 };
 
+/// The lowest bits of a transfer's number count those of one request (two a life, and
+/// those of lives that lost their group); the rest is its id.
+inline constexpr std::uint64_t kMovesBits = 8;
+
 struct MoveBytes {
   static constexpr MessageInfo info{0x0830, "move_bytes"};
   std::uint64_t move = 0;  ///< chosen by the sender, not 0, unique in the world; a write's is 0

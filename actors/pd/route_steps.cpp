@@ -3,11 +3,6 @@
 
 namespace troupe {
 
-namespace {
-/// Transfers of one request: two a life, and those of lives that lost their group.
-constexpr std::uint64_t kMovesBits = 8;
-}  // namespace
-
 void RouteCore::submit(Flow& flow, Context& context, Effects& out) {
   flow.state = State::kQueued;
   SubmitPrefill submit;

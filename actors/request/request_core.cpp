@@ -11,8 +11,8 @@ namespace troupe {
 namespace {
 constexpr TimerTag kDeadline{1, 0};
 constexpr OpId kPrepare{1};
-/// A body of this size is a prompt within some 20 µs (docs/status.md, recipe figures), what a
-/// thread's wake-up costs.
+/// A small body is a prompt within some 10 µs (a profile of the gateway under `tools/bench
+/// gateway`'s small completions), less than two wake-ups of threads cost.
 constexpr std::size_t kBriefBody = 1024;
 /// How long the stream table may take to close a row that has failed.
 constexpr Duration kCloseGrace = seconds(1);

@@ -134,7 +134,7 @@ void SimulatedPrompts::fill(HttpArrived& request, const PlannedRequest& planned,
   request.method = "POST";
   request.path = "/v1/chat/completions";
   const auto tokens = static_cast<std::uint32_t>(std::min(kMost, tokens_of(planned.prompt)));
-  request.simulated = SimulatedPrompt{tokens, with_output_ ? planned.output_tokens : 0};
+  request.simulated = SimulatedPrompt{tokens, 0};
 }
 
 void ChatPrompts::fill(HttpArrived& request, const PlannedRequest& planned,

@@ -21,18 +21,12 @@ class PromptMaker {
   virtual bool answers_are_events() const = 0;
 };
 
-/// Prompts that are lengths.
+/// Prompts that are lengths; how long answers get is the simulated device's secret.
 class SimulatedPrompts final : public PromptMaker {
  public:
-  /// Whether the simulated server is told the planned length of the answer. If not, how long
-  /// answers are is the simulated device's secret.
-  explicit SimulatedPrompts(bool with_output = false) : with_output_(with_output) {}
   void fill(HttpArrived& request, const PlannedRequest& planned,
             std::span<const std::string> answers) const override;
   bool answers_are_events() const override { return false; }
-
- private:
-  bool with_output_;
 };
 
 /// Chat completions, streamed, with usage at the end. A piece of a prompt becomes its words

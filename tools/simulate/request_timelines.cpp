@@ -10,9 +10,6 @@ namespace troupe {
 
 namespace {
 
-/// A push's number is its request's, above the count of its transfers (route_steps.cpp).
-constexpr std::uint64_t kMovesBits = 8;
-
 bool faster(const RequestTimeline& a, const RequestTimeline& b) {
   return a.first_token > b.first_token;
 }
