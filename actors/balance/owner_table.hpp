@@ -4,18 +4,21 @@
 // of that actor; messages name the request. An owner is the request's own actor, or one that speaks
 // for many of them (actors/pd/route_core.hpp).
 //
+// Beside the owner stands what else the balancer keeps of a request.
+//
 // Invariant: a request has one owner. Pure; one owner of the table itself.
 #pragma once
 
 #include <vector>
 
 #include "runtime/actor/ref.hpp"
-#include "runtime/base/linked_map.hpp"
+#include "runtime/base/id_map.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/strong.hpp"
 
 namespace troupe {
 
+template <class Kept>
 class OwnerTable {
  public:
   /// kInvalid: there is no owner or no id, or the request is here already.
@@ -26,40 +29,46 @@ class OwnerTable {
   }
   /// True: it is the owner's first here, which is to be watched from now on. Requires: check() is
   /// ok.
-  bool add(RequestId request, const ActorRef& owner) {
-    owners_.emplace(request, owner);
-    std::uint32_t* count = counts_.find(hash_of(owner));
-    if (count == nullptr) count = &counts_.insert(hash_of(owner), 0);
-    return ++*count == 1;
+  bool add(RequestId request, const ActorRef& owner, Kept kept) {
+    owners_.insert(request, {owner, std::move(kept)});
+    return ++counts_[owner] == 1;
   }
   /// True: it was the owner's last. Requires: it is here.
   bool remove(RequestId request) {
-    const std::uint64_t owner = hash_of(owners_.at(request));
+    const ActorRef owner = owners_.at(request).owner;
     owners_.erase(request);
-    std::uint32_t& count = *counts_.find(owner);
-    if (--count > 0) return false;
+    if (--counts_.at(owner) > 0) return false;
     counts_.erase(owner);
     return true;
   }
   /// nullptr if it is not here.
   const ActorRef* owner_of(RequestId request) const {
-    const auto at = owners_.find(request);
-    return at == owners_.end() ? nullptr : &at->second;
+    const Row* row = owners_.find(request);
+    return row == nullptr ? nullptr : &row->owner;
+  }
+  /// The same.
+  const Kept* kept_of(RequestId request) const {
+    const Row* row = owners_.find(request);
+    return row == nullptr ? nullptr : &row->kept;
   }
   /// In the order in which they came. Looks at all requests: for ends of owners only.
   std::vector<RequestId> requests_of(const ActorRef& owner) const {
     std::vector<RequestId> found;
-    if (counts_.find(hash_of(owner)) == nullptr) return found;
-    for (const auto& [request, its] : owners_) {
-      if (its == owner) found.push_back(request);
+    if (!counts_.contains(owner)) return found;
+    for (const auto& [request, row] : owners_) {
+      if (row.owner == owner) found.push_back(request);
     }
     return found;
   }
   std::size_t size() const { return owners_.size(); }
 
  private:
-  LinkedMap<RequestId, ActorRef> owners_;
-  FlatMap<std::uint32_t> counts_;  ///< of requests, by hash_of() of the owner
+  struct Row {
+    ActorRef owner;
+    Kept kept;
+  };
+  IdMap<RequestId, Row> owners_;
+  IdMap<ActorRef, std::uint32_t> counts_;  ///< of requests
 };
 
 }  // namespace troupe

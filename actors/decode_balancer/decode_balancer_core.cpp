@@ -79,8 +79,7 @@ void DecodeBalancerCore::on(const ReserveDecode& reserve, Context& context, Effe
   const auto submitted =
       placer_.submit(reserve.request, tokens, context.now, context.now + reserve.time_left);
   if (!submitted.ok()) return refuse(reserve, submitted.error(), out);
-  if (owners_.add(reserve.request, reserve.owner)) out.watch(reserve.owner);
-  traffic_.insert(reserve.request.value, reserve.traffic);
+  if (owners_.add(reserve.request, reserve.owner, reserve.traffic)) out.watch(reserve.owner);
   if (placer_.waiting() >= args_.round_at_once) {
     run_round(context, out);
   } else {
@@ -101,7 +100,7 @@ void DecodeBalancerCore::on(const DecodeStarted& started, Context&, Effects& out
 }
 
 void DecodeBalancerCore::on(const ReleaseDecode& release, Context& context, Effects& out) {
-  const std::uint8_t* traffic = traffic_.find(release.request.value);
+  const std::uint8_t* traffic = owners_.kept_of(release.request);
   if (traffic == nullptr) return;
   if (release.output > 0) output_.ended(*traffic, release.output);
   placer_.release(release.request);
@@ -170,7 +169,6 @@ void DecodeBalancerCore::stop_if_drained(Effects& out) {
 void DecodeBalancerCore::forget(RequestId request, Effects& out) {
   const ActorRef owner = *owners_.owner_of(request);
   if (owners_.remove(request)) out.unwatch(owner);
-  traffic_.erase(request.value);
 }
 
 void DecodeBalancerCore::want_round(Context& context, Effects& out) {

@@ -82,8 +82,7 @@ class DecodeBalancerCore {
     std::uint32_t member = 0;
   };
   std::vector<Place> place_of_;  ///< by GpuId
-  OwnerTable owners_;
-  FlatMap<std::uint8_t> traffic_;  ///< class of traffic, by request
+  OwnerTable<std::uint8_t> owners_;  ///< of each request: its class of traffic
   bool round_due_ = false;
   bool aging_ = false;
   bool draining_ = false;

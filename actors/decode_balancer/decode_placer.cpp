@@ -23,7 +23,7 @@ GpuId DecodePlacer::add_gpu(std::uint32_t blocks, std::uint32_t rows_most) {
 std::vector<RequestId> DecodePlacer::remove_gpu(GpuId gpu, Time now) {
   std::vector<RequestId> lost;
   for (const RequestId request : std::vector<RequestId>(on_gpu_[gpu.value])) {
-    Ticket& ticket = *tickets_.find(request.value);
+    Ticket& ticket = *tickets_.find(request);
     if (ticket.state == State::kStarted) {
       release(request);
       lost.push_back(request);
@@ -37,7 +37,7 @@ std::vector<RequestId> DecodePlacer::remove_gpu(GpuId gpu, Time now) {
   capacities_.erase(capacities_.find(pool_.at(gpu).blocks));
   pool_.remove(gpu);
   for (const auto& [order, request] : queue_) {
-    Ticket& ticket = *tickets_.find(request.value);
+    Ticket& ticket = *tickets_.find(request);
     if (can_never_fit(ticket.need)) set_deadline(request, ticket, now);
   }
   return lost;
@@ -48,7 +48,7 @@ bool DecodePlacer::can_never_fit(const DecodeNeed& need) const {
 }
 
 Status DecodePlacer::submit(RequestId request, std::uint64_t tokens, Time now, Time until) {
-  if (request.value == 0 || tickets_.find(request.value) != nullptr) {
+  if (request.value == 0 || tickets_.find(request) != nullptr) {
     return Error{Code::kInvalid, "request " + std::to_string(request.value) +
                                      " has a decode reservation already, or no id"};
   }
@@ -67,14 +67,14 @@ Status DecodePlacer::submit(RequestId request, std::uint64_t tokens, Time now, T
   ticket.order = ++next_order_;
   ticket.since = now;
   ticket.until = until;
-  Ticket& kept = tickets_.insert(request.value, ticket);
+  Ticket& kept = tickets_.insert(request, ticket);
   queue_.emplace_hint(queue_.end(), kept.order, request);
   set_deadline(request, kept, until);
   return ok_status();
 }
 
 bool DecodePlacer::start(RequestId request, std::uint32_t generation) {
-  Ticket* ticket = tickets_.find(request.value);
+  Ticket* ticket = tickets_.find(request);
   if (ticket == nullptr || ticket->generation != generation) return false;
   if (ticket->state == State::kWaiting) return false;
   if (ticket->state == State::kHeld) ++started_;
@@ -83,7 +83,7 @@ bool DecodePlacer::start(RequestId request, std::uint32_t generation) {
 }
 
 void DecodePlacer::release(RequestId request) {
-  Ticket* ticket = tickets_.find(request.value);
+  Ticket* ticket = tickets_.find(request);
   if (ticket == nullptr) return;
   if (ticket->state == State::kWaiting) {
     queue_.erase(ticket->order);
@@ -91,14 +91,14 @@ void DecodePlacer::release(RequestId request) {
     leave_gpu(request, *ticket);
   }
   if (ticket->state == State::kStarted) --started_;
-  tickets_.erase(request.value);
+  tickets_.erase(request);
 }
 
 void DecodePlacer::leave_gpu(RequestId request, Ticket& ticket) {
   auto& list = on_gpu_[ticket.gpu.value];
   TROUPE_ASSERT(list[ticket.at] == request, "a ticket knows its place in its GPU's list");
   list[ticket.at] = list.back();
-  tickets_.find(list[ticket.at].value)->at = ticket.at;
+  tickets_.find(list[ticket.at])->at = ticket.at;
   list.pop_back();
   pool_.release(ticket.gpu, ticket.need);
 }
@@ -110,7 +110,7 @@ void DecodePlacer::set_deadline(RequestId request, Ticket& ticket, Time at) {
 }
 
 bool DecodePlacer::holds(const DeadlineHeap::Entry& deadline) const {
-  const Ticket* ticket = tickets_.find(deadline.second.value);
+  const Ticket* ticket = tickets_.find(deadline.second);
   return ticket != nullptr && ticket->state != State::kStarted &&
          ticket->deadline == deadline.first;
 }
@@ -126,7 +126,7 @@ std::uint64_t DecodePlacer::level_of_round(std::size_t& run) const {
   std::uint64_t tokens = pool_.tokens();
   run = 0;
   for (const auto& [order, request] : queue_) {
-    const DecodeNeed& need = tickets_.find(request.value)->need;
+    const DecodeNeed& need = tickets_.find(request)->need;
     blocks += need.blocks;
     if (blocks > pool_.blocks_free()) break;
     tokens += need.tokens;
@@ -160,7 +160,7 @@ std::vector<DecodePlacer::Placement> DecodePlacer::round(Time now) {
   const std::uint64_t level = level_of_round(run);
   while (!queue_.empty()) {
     const auto head = queue_.begin();
-    Ticket& ticket = *tickets_.find(head->second.value);
+    Ticket& ticket = *tickets_.find(head->second);
     if (run == 0 || !place(head->second, ticket, level, now, placed)) {
       bypass(ticket, std::next(head), level, now, placed);
       break;
@@ -176,7 +176,7 @@ void DecodePlacer::bypass(const Ticket& head, Queue::iterator from, std::uint64_
   if (now - head.since >= limits_.bypass_age) return;
   for (std::uint32_t i = 0; i < limits_.bypass_depth && from != queue_.end(); ++i) {
     const auto at = from++;
-    Ticket& ticket = *tickets_.find(at->second.value);
+    Ticket& ticket = *tickets_.find(at->second);
     if (ticket.need.tokens * limits_.bypass_share > head.need.tokens) continue;
     if (place(at->second, ticket, level, now, placed)) queue_.erase(at);
   }
@@ -187,7 +187,7 @@ std::vector<DecodePlacer::Ended> DecodePlacer::expire(Time now) {
   while (const auto next = next_deadline()) {
     if (*next > now) break;
     const RequestId request = deadlines_.first([](const auto&) { return true; })->second;
-    ended.push_back({request, tickets_.find(request.value)->state == State::kWaiting});
+    ended.push_back({request, tickets_.find(request)->state == State::kWaiting});
     release(request);
   }
   return ended;

@@ -32,7 +32,7 @@
 
 #include "actors/balance/deadline_heap.hpp"
 #include "actors/decode_balancer/decode_policy.hpp"
-#include "runtime/base/flat_map.hpp"
+#include "runtime/base/id_map.hpp"
 
 namespace troupe {
 
@@ -112,7 +112,7 @@ class DecodePlacer {
   DecodeLimits limits_;
   DecodePolicy policy_;
   DecodePool pool_;
-  FlatMap<Ticket> tickets_;
+  IdMap<RequestId, Ticket> tickets_;
   Queue queue_;
   std::vector<std::vector<RequestId>> on_gpu_;
   DeadlineHeap deadlines_;

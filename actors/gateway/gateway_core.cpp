@@ -178,7 +178,7 @@ void GatewayCore::begin(const HttpArrived& arrived, Terms terms, Context& contex
   args.preparer = args_.preparer;
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
   live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant, 0, terms.counts};
-  by_ref_.insert(hash_of(request), id);
+  by_ref_.insert(request, id);
 }
 
 bool GatewayCore::has_room_for(std::uint32_t rows, const std::string& tenant) const {
@@ -198,8 +198,8 @@ Error GatewayCore::no_room_for(std::uint32_t rows) const {
 
 void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) {
   const std::uint32_t more = std::max(place.rows, 1u) - 1;
-  const auto live = live_.find(place.request);
-  const std::string tenant = live == live_.end() ? "" : live->second.tenant;
+  Live* const live = live_.find(place.request);
+  const std::string tenant = live == nullptr ? "" : live->tenant;
   auto placed = has_room_for(place.rows, tenant)
                     ? ranks_.place(context.from, place.model, place.rows)
                     : Result<ActorRef>(no_room_for(place.rows));
@@ -211,8 +211,8 @@ void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) 
   answer.request = place.request;
   answer.rank = *placed;
   for (std::uint32_t i = 0; i < more; ++i) answer.more_rows.push_back(next_id(context.self));
-  if (live != live_.end()) {
-    live->second.more_rows = more;
+  if (live != nullptr) {
+    live->more_rows = more;
     more_rows_ += more;
   }
   out.send(context.from, make_message<Placed>(std::move(answer)));
@@ -228,23 +228,23 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
     return;
   }
   ranks_.release(down.ref);
-  const RequestId* at = by_ref_.find(hash_of(down.ref));
+  const RequestId* at = by_ref_.find(down.ref);
   if (at == nullptr) {
     ranks_.leave(down.ref);
     return tell_health(out);
   }
-  const auto live = live_.find(*at);
+  const Live& live = live_.at(*at);
   if (args_.front && down.reason != EndReason::kStopped) {
-    out.send(args_.front, make_message<ExchangeLost>(live->second.exchange));
+    out.send(args_.front, make_message<ExchangeLost>(live.exchange));
   }
-  if (live->second.counts) {
-    admission_.release(live->second.tenant);
+  if (live.counts) {
+    admission_.release(live.tenant);
   } else {
     --questions_;
   }
-  more_rows_ -= live->second.more_rows;
-  live_.erase(live);
-  by_ref_.erase(hash_of(down.ref));
+  more_rows_ -= live.more_rows;
+  live_.erase(*at);
+  by_ref_.erase(down.ref);
   out.gauge("troupe_requests_live", static_cast<double>(requests()));
   if (draining_ && by_ref_.size() == 0) out.stop("drained");
 }
@@ -282,9 +282,9 @@ void GatewayCore::on(const ResponsesStarted& started, Context&, Effects& out) {
 }
 
 void GatewayCore::on(const CancelRequest& cancel, Context& context, Effects& out) {
-  const auto at = live_.find(cancel.request);
-  const bool found = at != live_.end();
-  if (found) out.send(at->second.ref, make_message<CancelRequest>(cancel));
+  const Live* live = live_.find(cancel.request);
+  const bool found = live != nullptr;
+  if (found) out.send(live->ref, make_message<CancelRequest>(cancel));
   if (context.from) out.send(context.from, make_message<CancelAnswered>(cancel.request, found));
 }
 

@@ -24,7 +24,7 @@
 #include "actors/gateway/routes.hpp"
 #include "actors/request/request_core.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/linked_map.hpp"
+#include "runtime/base/id_map.hpp"
 #include "runtime/recipe/text/api_error.hpp"
 
 namespace troupe {
@@ -104,8 +104,8 @@ class GatewayCore {
     std::uint32_t more_rows = 0;  ///< behind its first
     bool counts = true;           ///< takes a place; else a question to the store
   };
-  LinkedMap<RequestId, Live> live_;
-  FlatMap<RequestId> by_ref_;    ///< by hash_of() of the request
+  IdMap<RequestId, Live> live_;
+  IdMap<ActorRef, RequestId> by_ref_;  ///< by the request's actor
   std::uint64_t more_rows_ = 0;  ///< of all live requests
   std::size_t questions_ = 0;    ///< of the live ones
   std::uint32_t next_request_ = 0;

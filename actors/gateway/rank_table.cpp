@@ -44,16 +44,16 @@ Result<ActorRef> RankTable::place(const ActorRef& owner, std::string_view model,
   if (best == nullptr) return Error{Code::kUnavailable, "all ranks are full; try again"};
   best->load += rows;
   best->last_placed = ++placements_;
-  placed_.insert(hash_of(owner), Place{best->joined.rank, rows});
+  placed_.insert(owner, Place{best->joined.rank, rows});
   return best->joined.rank;
 }
 
 void RankTable::release(const ActorRef& owner) {
-  const Place* at = placed_.find(hash_of(owner));
+  const Place* at = placed_.find(owner);
   if (at == nullptr) return;
   const auto rank = ranks_.find(at->rank);
   if (rank != ranks_.end()) rank->second.load -= std::min(rank->second.load, at->rows);
-  placed_.erase(hash_of(owner));
+  placed_.erase(owner);
 }
 
 std::vector<ModelEntry> RankTable::models() const {

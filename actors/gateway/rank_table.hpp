@@ -13,7 +13,7 @@
 
 #include "actors/gateway/gateway_messages.hpp"
 #include "actors/gateway/model_list.hpp"
-#include "runtime/base/flat_map.hpp"
+#include "runtime/base/id_map.hpp"
 
 namespace troupe {
 
@@ -49,7 +49,7 @@ class RankTable {
     ActorRef rank;
     std::uint32_t rows = 0;
   };
-  FlatMap<Place> placed_;  ///< by hash_of() of the request
+  IdMap<ActorRef, Place> placed_;  ///< by request actor
   std::uint64_t placements_ = 0;
 };
 

@@ -35,7 +35,7 @@ void DecodeInstanceCore::on(const StartDecode& start, Context& context, Effects&
   TROUPE_ASSERT(start.member < args_.members && rows_[start.member] < args_.rows_most,
                 "the balancer counts rows");
   TROUPE_ASSERT(!jobs_.contains(start.request), "a request is here once");
-  jobs_.emplace(start.request, Job{context.from, start.streams, start.member, start.generated});
+  jobs_.insert(start.request, Job{context.from, start.streams, start.member, start.generated});
   if (std::find(routes_.begin(), routes_.end(), context.from) == routes_.end()) {
     routes_.push_back(context.from);
     out.watch(context.from);
@@ -98,12 +98,11 @@ void DecodeInstanceCore::on(const Done<StepResult>& done, Context& context, Effe
   use_.add(result, done.output.device_time.seconds(), static_cast<double>(stepping_));
   TokenBatches batches;
   for (const GroupEnd& end : result.ended) {
-    const auto at = jobs_.find(end.request);
+    const Job* const job = jobs_.find(end.request);
     // It left while the step ran. The device has forgotten it: the notice finds nothing.
-    if (at == jobs_.end()) continue;
-    const Job& job = at->second;
-    batches.add(job.streams, job.route, end.request, job.generated, end.tokens, true);
-    out.send(job.route, make_message<DecodeEnded>(end.request, job.generated + end.tokens));
+    if (job == nullptr) continue;
+    batches.add(job->streams, job->route, end.request, job->generated, end.tokens, true);
+    out.send(job->route, make_message<DecodeEnded>(end.request, job->generated + end.tokens));
     drop(end.request);
   }
   batches.hand_out(steps_, out);

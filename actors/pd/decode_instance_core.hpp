@@ -26,7 +26,7 @@
 #include "actors/pd/group_use.hpp"
 #include "actors/pd/pd_messages.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/linked_map.hpp"
+#include "runtime/base/id_map.hpp"
 #include "runtime/cost/draft_budget.hpp"
 
 namespace troupe {
@@ -73,7 +73,7 @@ class DecodeInstanceCore {
   Args args_;
   DraftBudget budget_;
   std::vector<std::uint32_t> rows_;  ///< of each member
-  LinkedMap<RequestId, Job> jobs_;
+  IdMap<RequestId, Job> jobs_;
   std::vector<ActorRef> routes_;     ///< that are watched
   std::shared_ptr<GroupPlan> next_;  ///< what changes with the next step
   bool running_ = false;

@@ -30,7 +30,7 @@ void PrefillEngineCore::on(const Started&, Context& context, Effects& out) {
 void PrefillEngineCore::on(const StartPrefill& start, Context& context, Effects& out) {
   TROUPE_ASSERT(start.member < args_.members && start.hit < start.length, "the balancer counts");
   TROUPE_ASSERT(!jobs_.contains(start.request), "a request is here once");
-  jobs_.emplace(start.request, Job{context.from, start, context.now + start.time_left});
+  jobs_.insert(start.request, Job{context.from, start, context.now + start.time_left});
   if (std::find(routes_.begin(), routes_.end(), context.from) == routes_.end()) {
     routes_.push_back(context.from);
     out.watch(context.from);
@@ -126,17 +126,17 @@ void PrefillEngineCore::tell_progress(const GroupResult& result, Context& contex
   TokenBatches batches;
   std::size_t ended = 0;
   for (const GroupChunk& chunk : plan_->chunks) {
-    const auto job = jobs_.find(chunk.request);
+    const Job* const job = jobs_.find(chunk.request);
     // The device tells ends in the order of chunks.
     const bool complete =
         ended < result.ended.size() && result.ended[ended].request == chunk.request;
     if (complete) ++ended;
-    if (job == jobs_.end()) continue;
-    const StartPrefill& start = job->second.start;
+    if (job == nullptr) continue;
+    const StartPrefill& start = job->start;
     advanced.rows.push_back({chunk.request, start.generation, chunk.start + chunk.tokens});
     if (!chunk.last) continue;
-    batches.add(start.streams, job->second.route, chunk.request, 0, 1, complete);
-    out.send(job->second.route, make_message<PrefillEnded>(chunk.request, complete));
+    batches.add(start.streams, job->route, chunk.request, 0, 1, complete);
+    out.send(job->route, make_message<PrefillEnded>(chunk.request, complete));
     drop(chunk.request);
   }
   batches.hand_out(steps_, out);

@@ -24,7 +24,7 @@
 #include "actors/prefill_balancer/chunk_queue.hpp"
 #include "actors/prefill_balancer/prefill_messages.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/linked_map.hpp"
+#include "runtime/base/id_map.hpp"
 #include "runtime/cost/cost_fit.hpp"
 
 namespace troupe {
@@ -75,7 +75,7 @@ class PrefillEngineCore {
 
   Args args_;
   std::vector<ChunkQueue> queues_;
-  LinkedMap<RequestId, Job> jobs_;
+  IdMap<RequestId, Job> jobs_;
   std::vector<ActorRef> routes_;           ///< that are watched
   std::shared_ptr<const GroupPlan> plan_;  ///< of the step in flight
   CostFit fit_;

@@ -4,8 +4,7 @@
 namespace troupe {
 
 RouteCore::Flow* RouteCore::find(RequestId request) {
-  const auto at = flows_.find(request);
-  return at == flows_.end() ? nullptr : &at->second;
+  return flows_.find(request);
 }
 
 void RouteCore::on(const Started&, Context& context, Effects& out) {
@@ -33,7 +32,7 @@ void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
                                        " tokens does not fit into " +
                                        std::to_string(args_.context_max));
   }
-  if (flows_.contains(submit.request) || by_owner_.find(hash_of(submit.owner)) != nullptr) {
+  if (flows_.contains(submit.request) || by_owner_.contains(submit.owner)) {
     return reject(Code::kUnsupported, "this cluster gives one answer a request");
   }
   Flow flow;
@@ -46,9 +45,9 @@ void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   flow.output_most = submit.max_tokens;
   flow.hit =
       prefixes_.hit(submit.sealed.work.get(), submit.prompt_length, context.now, context.rng);
-  by_owner_.insert(hash_of(submit.owner), submit.request);
+  by_owner_.insert(submit.owner, submit.request);
   out.watch(submit.owner);
-  this->submit(flows_.emplace(submit.request, std::move(flow)), context, out);
+  this->submit(flows_.insert(submit.request, std::move(flow)), context, out);
 }
 
 void RouteCore::on(const CancelRow& cancel, Context&, Effects& out) {
@@ -56,7 +55,7 @@ void RouteCore::on(const CancelRow& cancel, Context&, Effects& out) {
 }
 
 void RouteCore::on(const Down& down, Context& context, Effects& out) {
-  if (const RequestId* request = by_owner_.find(hash_of(down.ref))) {
+  if (const RequestId* request = by_owner_.find(down.ref)) {
     return abandon(*find(*request), out);
   }
   const PdWiring& wiring = *args_.wiring;
@@ -96,7 +95,7 @@ void RouteCore::abandon(Flow& flow, Effects& out) {
 
 void RouteCore::forget(Flow& flow, Effects& out) {
   out.unwatch(flow.owner);
-  by_owner_.erase(hash_of(flow.owner));
+  by_owner_.erase(flow.owner);
   flows_.erase(RequestId(flow.request));
 }
 

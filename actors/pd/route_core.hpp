@@ -38,7 +38,7 @@
 #include "actors/pd/prefix_index.hpp"
 #include "actors/prefill_balancer/prefill_messages.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/linked_map.hpp"
+#include "runtime/base/id_map.hpp"
 
 namespace troupe {
 
@@ -131,8 +131,8 @@ class RouteCore {
 
   Args args_;
   PrefixIndex prefixes_;
-  LinkedMap<RequestId, Flow> flows_;
-  FlatMap<RequestId> by_owner_;  ///< by hash_of() of the request actor
+  IdMap<RequestId, Flow> flows_;
+  IdMap<ActorRef, RequestId> by_owner_;  ///< by request actor
 };
 
 }  // namespace troupe

@@ -74,7 +74,7 @@ void PrefillBalancerCore::end_engine(const ActorRef& ref, const char* why, Conte
   pool_->remove_engine(engine.id);
   Handouts handouts;
   for (const RequestId request : jobs) {
-    wait(request, *until_.find(request.value));
+    wait(request, *owners_.kept_of(request));
     policy_->arrived(*pool_->find(request), handouts);
   }
   assign(handouts, out);
@@ -105,9 +105,9 @@ void PrefillBalancerCore::on(const SubmitPrefill& submit, Context& context, Effe
   job.hit = submit.hit;
   job.affinity = submit.affinity;
   job.chain = submit.chain;
-  if (owners_.add(submit.request, submit.owner)) out.watch(submit.owner);
-  until_.insert(submit.request.value, context.now + submit.time_left);
-  wait(submit.request, context.now + submit.time_left);
+  const Time until = context.now + submit.time_left;
+  if (owners_.add(submit.request, submit.owner, until)) out.watch(submit.owner);
+  wait(submit.request, until);
   Handouts handouts;
   policy_->arrived(pool_->add_job(std::move(job)), handouts);
   assign(handouts, out);
@@ -126,7 +126,7 @@ void PrefillBalancerCore::wait(RequestId request, Time until) {
 
 bool PrefillBalancerCore::holds(const DeadlineHeap::Entry& deadline) const {
   const PrefillJob* job = pool_->find(deadline.second);
-  return job != nullptr && job->waiting() && *until_.find(deadline.second.value) == deadline.first;
+  return job != nullptr && job->waiting() && *owners_.kept_of(deadline.second) == deadline.first;
 }
 
 void PrefillBalancerCore::assign(const Handouts& handouts, Effects& out) {
@@ -162,7 +162,6 @@ void PrefillBalancerCore::end_job(RequestId request, Context&, Effects& out) {
 void PrefillBalancerCore::forget(RequestId request, Effects& out) {
   const ActorRef owner = *owners_.owner_of(request);
   if (owners_.remove(request)) out.unwatch(owner);
-  until_.erase(request.value);
   if (draining_ && owners_.size() == 0) out.stop("drained");
 }
 

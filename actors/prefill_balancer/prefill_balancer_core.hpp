@@ -91,12 +91,11 @@ class PrefillBalancerCore {
   std::unique_ptr<PrefillPool> pool_;  ///< at one address, which the policy keeps
   std::unique_ptr<PrefillPolicy> policy_;
   PushPolicy* push_ = nullptr;  ///< the policy, if it pushes
-  OwnerTable owners_;
+  OwnerTable<Time> owners_;  ///< of each request: when it is given up if it still waits
   std::map<ActorRef, Engine> engines_;
   std::map<ActorRef, ActorRef> ranks_;  ///< rank → engine
   std::vector<ActorRef> engine_of_;     ///< by EngineId
   std::set<ActorRef> silent_;           ///< engines that announced reports and sent none
-  FlatMap<Time> until_;                 ///< by request: when it is given up if it still waits
   DeadlineHeap deadlines_;              ///< of those that wait
   std::optional<Time> armed_;           ///< the deadline timer
   bool draining_ = false;

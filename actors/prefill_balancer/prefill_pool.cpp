@@ -42,19 +42,19 @@ PrefillJob& PrefillPool::add_job(PrefillJob job) {
   job.computed = job.hit = std::min(job.hit, job.length);
   job.quota = curve_.work(job.length - job.hit, job.hit);
   const RequestId request = job.request;
-  return jobs_.insert(request.value, std::move(job));
+  return jobs_.insert(request, std::move(job));
 }
 
 void PrefillPool::drop_job(RequestId request) {
   TROUPE_ASSERT(find(request) != nullptr && find(request)->waiting(),
                 "only a waiting job is dropped");
-  jobs_.erase(request.value);
+  jobs_.erase(request);
 }
 
 std::vector<RequestId> PrefillPool::jobs_of(EngineId engine) const {
   std::vector<RequestId> jobs = engines_[engine.value].jobs;
   std::sort(jobs.begin(), jobs.end(), [&](RequestId a, RequestId b) {
-    return jobs_.find(a.value)->order < jobs_.find(b.value)->order;
+    return jobs_.find(a)->order < jobs_.find(b)->order;
   });
   return jobs;
 }

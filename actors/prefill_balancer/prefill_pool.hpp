@@ -23,7 +23,7 @@
 #include <set>
 #include <vector>
 
-#include "runtime/base/flat_map.hpp"
+#include "runtime/base/id_map.hpp"
 #include "runtime/base/strong.hpp"
 #include "runtime/cost/prefill_curve.hpp"
 
@@ -67,9 +67,9 @@ class PrefillPool {
   const std::vector<EngineId>& engines() const { return there_; }
 
   /// nullptr if there is none.
-  PrefillJob* find(RequestId request) { return jobs_.find(request.value); }
-  const PrefillJob* find(RequestId request) const { return jobs_.find(request.value); }
-  /// Requires: its request is not 0 and not there. Pointers to jobs end with the next add or drop.
+  PrefillJob* find(RequestId request) { return jobs_.find(request); }
+  const PrefillJob* find(RequestId request) const { return jobs_.find(request); }
+  /// Requires: its request is not 0 and not there. Pointers to a job end with it.
   PrefillJob& add_job(PrefillJob job);
   /// Requires: it waits.
   void drop_job(RequestId request);
@@ -128,7 +128,7 @@ class PrefillPool {
   std::vector<EngineId> there_;
   std::vector<EngineId> unused_;
   std::vector<Order> groups_;
-  FlatMap<PrefillJob> jobs_;
+  IdMap<RequestId, PrefillJob> jobs_;
   Duration total_;
   std::uint64_t next_order_ = 0;
 };

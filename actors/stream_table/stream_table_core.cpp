@@ -19,7 +19,9 @@ AnswerEnding ending_of(Finish finish) {
 }
 
 std::uint64_t key_of(const ActorRef& session, std::uint64_t exchange) {
-  return mix64(hash_of(session), exchange);
+  constexpr std::uint64_t kNeighbours = 16;  // exchanges of a session come in sequence
+  return mix64(hash_of(session), exchange / kNeighbours) / kNeighbours * kNeighbours +
+         exchange % kNeighbours;
 }
 
 const char* finished_reason(Finish finish) {
@@ -28,8 +30,7 @@ const char* finished_reason(Finish finish) {
 }  // namespace
 
 StreamTableCore::Row* StreamTableCore::find(RequestId id) {
-  const auto at = rows_.find(id);
-  if (at != rows_.end()) return &at->second;
+  if (Row* row = rows_.find(id)) return row;
   const auto more = more_.find(id);
   return more == more_.end() ? nullptr : &rows_.at(more->second);
 }
@@ -53,7 +54,7 @@ void StreamTableCore::on(const OpenRow& open, Context& context, Effects& out) {
   }
   row.said_at = context.now;
   if (open.answer.format->streamed()) expect_silence(context.now, out);
-  rows_.emplace(open.request, std::move(row));
+  rows_.insert(open.request, std::move(row));
   by_exchange_.insert(key_of(open.session, open.exchange), open.request);
   out.watch(open.owner);
 }

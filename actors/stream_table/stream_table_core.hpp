@@ -28,7 +28,7 @@
 #include "actors/stream_table/answer.hpp"
 #include "actors/stream_table/stream_messages.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/linked_map.hpp"
+#include "runtime/base/id_map.hpp"
 
 namespace troupe {
 
@@ -108,9 +108,9 @@ class StreamTableCore {
   void watch_buffer(Row& row, Context& context, Effects& out);
 
   Args args_;
-  LinkedMap<RequestId, Row> rows_;
+  IdMap<RequestId, Row> rows_;
   std::map<RequestId, RequestId> more_;  ///< rows of further choices → the request's
-  FlatMap<RequestId> by_exchange_;       ///< by key_of()
+  IdMap<std::uint64_t, RequestId> by_exchange_;  ///< by key_of()
   Time silence_due_;                     ///< when the timer of keep_alive() fires; 0: it is not set
   bool draining_ = false;
 };

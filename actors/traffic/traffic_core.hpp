@@ -38,7 +38,7 @@
 #include "actors/traffic/traffic_messages.hpp"
 #include "actors/traffic/traffic_report.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/linked_map.hpp"
+#include "runtime/base/id_map.hpp"
 
 namespace troupe {
 
@@ -152,8 +152,8 @@ class TrafficCore {
   TrafficReport report_;
   Phase phase_ = Phase::kWaiting;
   ActorRef target_;
-  LinkedMap<std::uint64_t, Exchange> exchanges_;
-  FlatMap<std::uint64_t> by_request_;     ///< by hash_of() of the request
+  IdMap<std::uint64_t, Exchange> exchanges_;
+  IdMap<ActorRef, std::uint64_t> by_request_;
   std::optional<PlannedRequest> coming_;  ///< the source's next; nothing: it has no more
   std::multimap<Time, Ask> turns_;        ///< later turns, by when they are meant to start
   std::optional<Time> armed_;             ///< what the arrival timer is set to

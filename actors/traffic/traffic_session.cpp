@@ -36,8 +36,7 @@ std::string stream_failure(const ChunkCounter& counter) {
 }  // namespace
 
 TrafficCore::Exchange* TrafficCore::find(std::uint64_t number) {
-  const auto at = exchanges_.find(number);
-  return at == exchanges_.end() ? nullptr : &at->second;
+  return exchanges_.find(number);
 }
 
 void TrafficCore::on(const SessionAdopted& adopted, Context&, Effects& out) {
@@ -45,8 +44,8 @@ void TrafficCore::on(const SessionAdopted& adopted, Context&, Effects& out) {
   if (exchange == nullptr) return;
   exchange->request = adopted.request;
   exchange->streams = adopted.streams;
-  if (by_request_.find(hash_of(adopted.request)) == nullptr) {
-    by_request_.insert(hash_of(adopted.request), adopted.exchange);
+  if (!by_request_.contains(adopted.request)) {
+    by_request_.insert(adopted.request, adopted.exchange);
   }
   out.watch(adopted.request);
 }
@@ -129,7 +128,7 @@ void TrafficCore::on(const SessionCut& cut, Context& context, Effects& out) {
 }
 
 void TrafficCore::on(const Down& down, Context& context, Effects& out) {
-  const std::uint64_t* at = by_request_.find(hash_of(down.ref));
+  const std::uint64_t* at = by_request_.find(down.ref);
   if (at == nullptr) {
     lose_target(down.ref, context, out);
   } else {
@@ -168,15 +167,15 @@ void TrafficCore::leave(std::uint64_t number, Outcome outcome, const char* why, 
 
 void TrafficCore::conclude(std::uint64_t number, Outcome outcome, std::string error,
                            Context& context, Effects& out) {
-  const auto at = exchanges_.find(number);
-  if (at == exchanges_.end()) return;  // a second terminal message
-  Exchange exchange = std::move(at->second);
-  exchanges_.erase(at);
+  Exchange* const at = exchanges_.find(number);
+  if (at == nullptr) return;  // a second terminal message
+  Exchange exchange = std::move(*at);
+  exchanges_.erase(number);
   if (exchange.ask.planned.cancel_after) out.cancel_timer({kCancel, number});
   if (args_.plan.timeout.value > 0) out.cancel_timer({kTimeout, number});
   if (exchange.ask.planned.slow_reader) out.cancel_timer({kReader, number});
   if (exchange.request) {
-    by_request_.erase(hash_of(exchange.request));
+    by_request_.erase(exchange.request);
     out.unwatch(exchange.request);
   }
   if (!exchange.measured) return;

@@ -1,7 +1,8 @@
 // References: names of actors that never dangle.
 //
 // An `ActorRef` says where (node, incarnation), who (local id) and which life. A child's local id
-// is a hash of its parent's and a counter, so that ids are the same in every run of a seed. A
+// is a hash of its parent's and a counter, so that ids are the same in every run of a seed;
+// sixteen children in sequence are neighbours, for tables of them (base/id_map.hpp). A
 // restart keeps the id and raises the life: a message to the old life comes back as Undeliverable.
 // Only hosts hold routes; a reference is a value that anyone may copy, store and send.
 //
@@ -37,10 +38,16 @@ struct ActorRef {
   }
 };
 
-/// Different for all actors that a process will ever know together; never 0.
+/// Ids of a parent's children that are neighbours.
+inline constexpr std::uint64_t kChildrenTogether = 16;
+
+/// Different for all actors that a process will ever know together; neighbours for neighbours of a
+/// node in the same life; never 0.
 constexpr std::uint64_t hash_of(const ActorRef& ref) {
-  const std::uint64_t hash = mix64(ref.local, mix64(ref.node.value, ref.life));
-  return hash == 0 ? 1 : hash;
+  const std::uint64_t hash = mix64(ref.local / kChildrenTogether, mix64(ref.node.value, ref.life)) /
+                                 kChildrenTogether * kChildrenTogether +
+                             ref.local % kChildrenTogether;
+  return hash == 0 ? kChildrenTogether : hash;
 }
 
 /// "2.1/7f3a…#3": node.incarnation/local id#life.
@@ -48,8 +55,10 @@ std::string to_string(const ActorRef& ref);
 
 /// The local id of the counter-th child of `parent`. Never 0.
 constexpr std::uint64_t child_id(std::uint64_t parent, std::uint64_t counter) {
-  const std::uint64_t id = mix64(parent, counter);
-  return id == 0 ? 1 : id;
+  const std::uint64_t id = mix64(parent, counter / kChildrenTogether) / kChildrenTogether *
+                               kChildrenTogether +
+                           counter % kChildrenTogether;
+  return id == 0 ? kChildrenTogether : id;
 }
 
 /// The local id of a node's root actor called `name`.

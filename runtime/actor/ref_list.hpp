@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/actor/ref.hpp"
-#include "runtime/base/flat_map.hpp"
+#include "runtime/base/id_map.hpp"
 
 namespace troupe {
 
@@ -24,7 +24,7 @@ class RefList {
     if (place_of(ref) != kNowhere) return false;
     items_.push_back(ref);
     if (index_ != nullptr) {
-      index_->insert(hash_of(ref), static_cast<std::uint32_t>(items_.size() - 1));
+      index_->insert(ref, static_cast<std::uint32_t>(items_.size() - 1));
     } else if (items_.size() > kSearched) {
       build_index();
     }
@@ -39,7 +39,7 @@ class RefList {
       items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(at));
       return true;
     }
-    index_->erase(hash_of(ref));
+    index_->erase(ref);
     items_[at] = ActorRef{};
     if (++gaps_ * 2 > items_.size()) close_gaps();
     return true;
@@ -67,15 +67,15 @@ class RefList {
 
   std::size_t place_of(const ActorRef& ref) const {
     if (index_ != nullptr) {
-      const std::uint32_t* at = index_->find(hash_of(ref));
+      const std::uint32_t* at = index_->find(ref);
       return at == nullptr ? kNowhere : *at;
     }
     const auto at = std::find(items_.begin(), items_.end(), ref);
     return at == items_.end() ? kNowhere : static_cast<std::size_t>(at - items_.begin());
   }
   void build_index() {
-    index_ = std::make_unique<FlatMap<std::uint32_t>>();
-    for (std::uint32_t i = 0; i < items_.size(); ++i) index_->insert(hash_of(items_[i]), i);
+    index_ = std::make_unique<IdMap<ActorRef, std::uint32_t>>();
+    for (std::uint32_t i = 0; i < items_.size(); ++i) index_->insert(items_[i], i);
   }
   void close_gaps() {
     std::erase(items_, ActorRef{});
@@ -86,7 +86,7 @@ class RefList {
 
   std::vector<ActorRef> items_;  ///< nobody: a gap
   std::size_t gaps_ = 0;
-  std::unique_ptr<FlatMap<std::uint32_t>> index_;
+  std::unique_ptr<IdMap<ActorRef, std::uint32_t>> index_;
 };
 
 }  // namespace troupe

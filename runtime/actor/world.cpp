@@ -17,9 +17,8 @@ World::World(WorldOptions options)
 World::~World() = default;
 
 World::Entry* World::entry(const ActorRef& ref) {
-  auto* found = entries_.find(ref.local);
-  if (found == nullptr || (*found)->ref.life != ref.life) return nullptr;
-  return found->get();
+  Entry* found = entries_.find(ref.local);
+  return found == nullptr || found->ref.life != ref.life ? nullptr : found;
 }
 
 Actor* World::find(const ActorRef& ref) {
@@ -30,12 +29,11 @@ Actor* World::find(const ActorRef& ref) {
 void World::create(const ActorRef& ref, const ActorRef& parent, const ActorType& type,
                    std::shared_ptr<const void> args) {
   TROUPE_ASSERT(entries_.find(ref.local) == nullptr, "an actor with this id is still alive");
-  auto made = std::make_unique<Entry>();
-  made->ref = ref;
-  made->parent = parent;
-  made->actor = type.make(args.get());
-  made->rng = Rng(mix64(mix64(options_.seed, ref.local), ref.life));
-  Entry& created = *entries_.insert(ref.local, std::move(made));
+  Entry& created = entries_[ref.local];
+  created.ref = ref;
+  created.parent = parent;
+  created.actor = type.make(args.get());
+  created.rng = Rng(mix64(mix64(options_.seed, ref.local), ref.life));
   if (parent) {
     if (Entry* owner = entry(parent)) owner->children.add(ref);
   } else {
@@ -77,11 +75,10 @@ bool World::step() {
   const Event event = queue_.pop();
   ++events_;
   // The receiver is far away in memory: it travels while the digest is computed.
-  const auto* cell = entries_.find(event.envelope.to.local);
-  if (cell != nullptr) prefetch(**cell);
+  Entry* receiver = entries_.find(event.envelope.to.local);
+  if (receiver != nullptr) prefetch(*receiver);
   if (options_.trace_hash) trace(event);
   if (options_.observer) options_.observer(now_, event.envelope);
-  Entry* receiver = cell != nullptr ? cell->get() : nullptr;
   if (event.envelope.message.kind() == Kill::info.kind) {
     if (receiver != nullptr) begin_end(*receiver, EndReason::kKilled, "killed by the fault plan");
   } else if (receiver != nullptr && receiver->ref.life == event.envelope.to.life) {
@@ -186,12 +183,12 @@ void World::end_tree(const ActorRef& ref) {
 }
 
 void World::finish_end(ActorRef ref) {
-  auto* found = entries_.find(ref.local);
-  TROUPE_ASSERT(found != nullptr && (*found)->ref == ref, "an actor ends once");
-  const std::unique_ptr<Entry> dead = std::move(*found);
+  Entry* found = entries_.find(ref.local);
+  TROUPE_ASSERT(found != nullptr && found->ref == ref, "an actor ends once");
+  Entry dead = std::move(*found);
   entries_.erase(ref.local);
-  for (const auto& timer : dead->timers) queue_.remove(timer.event);
-  for (const auto& op : dead->ops) {
+  for (const auto& timer : dead.timers) queue_.remove(timer.event);
+  for (const auto& op : dead.ops) {
     if (op.scheduled) queue_.remove(op.event);
     if (op.launch == 0) continue;
     // The device keeps the launch's slot and blocks until it ends; nobody waits for the result.
@@ -199,25 +196,25 @@ void World::finish_end(ActorRef ref) {
     if (!op.scheduled) continue;
     options_.devices[op.device]->cancel(LaunchId(op.launch), now_);
   }
-  for (const ActorRef& watched : dead->watching) {
+  for (const ActorRef& watched : dead.watching) {
     if (Entry* target = entry(watched)) target->watchers.erase(ref);
   }
   auto tell = [&](const ActorRef& to) {
-    push_message(due_from(*dead, to.node), ActorRef{}, to,
-                 make_message<Down>(ref, dead->end_reason, dead->end_detail));
+    push_message(due_from(dead, to.node), ActorRef{}, to,
+                 make_message<Down>(ref, dead.end_reason, dead.end_detail));
   };
-  Entry* parent = entry(dead->parent);
+  Entry* parent = entry(dead.parent);
   if (parent != nullptr) {
     parent->children.erase(ref);
-    if (!parent->ending) tell(dead->parent);
+    if (!parent->ending) tell(dead.parent);
   } else {
     std::erase(roots_, ref);
   }
-  dead->watchers.for_each([&](const ActorRef& watcher) {
+  dead.watchers.for_each([&](const ActorRef& watcher) {
     Entry* alive = World::entry(watcher);
     if (alive == nullptr) return;
     if (!alive->watches_many) std::erase(alive->watching, ref);
-    if (watcher != dead->parent) tell(watcher);  // a parent is told once
+    if (watcher != dead.parent) tell(watcher);  // a parent is told once
   });
 }
 

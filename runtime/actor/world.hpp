@@ -25,7 +25,7 @@
 #include "runtime/actor/note_sink.hpp"
 #include "runtime/actor/ref_list.hpp"
 #include "runtime/actor/timer_book.hpp"
-#include "runtime/base/flat_map.hpp"
+#include "runtime/base/id_map.hpp"
 
 namespace troupe {
 
@@ -173,9 +173,9 @@ class World : private CompletionSink {
 
   WorldOptions options_;
   EventQueue queue_;
-  FlatMap<std::unique_ptr<Entry>> entries_;
+  IdMap<std::uint64_t, Entry> entries_;  ///< by local id
   std::vector<ActorRef> roots_;
-  FlatMap<LaunchOwner> launches_;
+  IdMap<std::uint64_t, LaunchOwner> launches_;
   std::uint64_t next_launch_ = 0;
   std::vector<ActorRef> ending_;
   Effects effects_;  ///< of the handler that runs

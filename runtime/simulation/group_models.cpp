@@ -105,7 +105,7 @@ double DecodeGroup::accepted(double v) const {
 
 void DecodeGroup::forget_all() {
   all_.assign(members_, Member());
-  rows_ = FlatMap<Row>();
+  rows_ = {};
 }
 
 void DecodeGroup::enter(const GroupEntry& entry) {
@@ -123,17 +123,17 @@ void DecodeGroup::enter(const GroupEntry& entry) {
   member.base += row.base;
   ++member.rows;
   member.ends.push({row.end, entry.request});
-  rows_.insert(entry.request.value, row);
+  rows_.insert(entry.request, row);
   cost_->saw_context(entry.context + row.tokens);
 }
 
 void DecodeGroup::leave(RequestId request) {
-  const Row* row = rows_.find(request.value);
+  const Row* row = rows_.find(request);
   if (row == nullptr) return;
   Member& member = all_[row->member];
   member.base -= row->base;
   --member.rows;
-  rows_.erase(request.value);
+  rows_.erase(request);
 }
 
 double DecodeGroup::step_member(std::uint32_t index, double drafts, GroupResult& result) {
@@ -155,7 +155,7 @@ void DecodeGroup::take_ended(std::uint32_t index, GroupResult& result) {
   while (!member.ends.empty() && member.ends.top().at <= member.position) {
     const End end = member.ends.top();
     member.ends.pop();
-    const Row* row = rows_.find(end.request.value);
+    const Row* row = rows_.find(end.request);
     // A row that left, and perhaps came again, has another end.
     if (row == nullptr || row->end != end.at || row->member != index) continue;
     result.ended.push_back({end.request, index, row->tokens});

@@ -20,7 +20,7 @@
 #include <queue>
 #include <vector>
 
-#include "runtime/base/flat_map.hpp"
+#include "runtime/base/id_map.hpp"
 #include "runtime/cost/draft_budget.hpp"
 #include "runtime/device/modelled_device.hpp"
 #include "runtime/simulation/cost_model.hpp"
@@ -108,7 +108,7 @@ class DecodeGroup final : public GroupModel {
   DecodeGroupOptions options_;
   double spread_;  ///< deviation of the tokens of one row and step
   std::vector<Member> all_;
-  FlatMap<Row> rows_;
+  IdMap<RequestId, Row> rows_;
 };
 
 }  // namespace troupe
