@@ -81,7 +81,7 @@ class DecodeBalancerCore {
     ActorRef rank;
     std::uint32_t member = 0;
   };
-  std::vector<Place> place_of_;  ///< by GpuId
+  std::vector<Place> place_of_;      ///< by GpuId
   OwnerTable<std::uint8_t> owners_;  ///< of each request: its class of traffic
   bool round_due_ = false;
   bool aging_ = false;

@@ -177,7 +177,7 @@ void GatewayCore::begin(const HttpArrived& arrived, Terms terms, Context& contex
   args.timeout = terms.timeout;
   args.preparer = args_.preparer;
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
-  live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant, 0, terms.counts};
+  live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant, {}, 0, terms.counts};
   by_ref_.insert(request, id);
 }
 
@@ -197,23 +197,23 @@ Error GatewayCore::no_room_for(std::uint32_t rows) const {
 }
 
 void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) {
-  const std::uint32_t more = std::max(place.rows, 1u) - 1;
   Live* const live = live_.find(place.request);
-  const std::string tenant = live == nullptr ? "" : live->tenant;
-  auto placed = has_room_for(place.rows, tenant)
-                    ? ranks_.place(context.from, place.model, place.rows)
-                    : Result<ActorRef>(no_room_for(place.rows));
+  if (live == nullptr) return;  // it has ended meanwhile
+  auto placed = has_room_for(place.rows, live->tenant)
+                    ? ranks_.place(place.model, place.rows)
+                    : Result<RankTable::Place>(no_room_for(place.rows));
   if (!placed.ok()) {
     return out.send(context.from, make_message<NotPlaced>(place.request, placed.error().code,
                                                           placed.error().message));
   }
   Placed answer;
   answer.request = place.request;
-  answer.rank = *placed;
-  for (std::uint32_t i = 0; i < more; ++i) answer.more_rows.push_back(next_id(context.self));
-  if (live != nullptr) {
-    live->more_rows = more;
-    more_rows_ += more;
+  answer.rank = placed->rank;
+  live->place = *placed;
+  live->more_rows = std::max(place.rows, 1u) - 1;
+  more_rows_ += live->more_rows;
+  for (std::uint32_t i = 0; i < live->more_rows; ++i) {
+    answer.more_rows.push_back(next_id(context.self));
   }
   out.send(context.from, make_message<Placed>(std::move(answer)));
 }
@@ -227,7 +227,6 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
     store_ = ActorRef{};
     return;
   }
-  ranks_.release(down.ref);
   const RequestId* at = by_ref_.find(down.ref);
   if (at == nullptr) {
     ranks_.leave(down.ref);
@@ -242,6 +241,7 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
   } else {
     --questions_;
   }
+  ranks_.release(live.place);
   more_rows_ -= live.more_rows;
   live_.erase(*at);
   by_ref_.erase(down.ref);

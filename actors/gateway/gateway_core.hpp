@@ -101,13 +101,14 @@ class GatewayCore {
     ActorRef session;
     std::uint64_t exchange = 0;
     std::string tenant;
+    RankTable::Place place;       ///< its rows' at a rank
     std::uint32_t more_rows = 0;  ///< behind its first
     bool counts = true;           ///< takes a place; else a question to the store
   };
   IdMap<RequestId, Live> live_;
   IdMap<ActorRef, RequestId> by_ref_;  ///< by the request's actor
-  std::uint64_t more_rows_ = 0;  ///< of all live requests
-  std::size_t questions_ = 0;    ///< of the live ones
+  std::uint64_t more_rows_ = 0;        ///< of all live requests
+  std::size_t questions_ = 0;          ///< of the live ones
   std::uint32_t next_request_ = 0;
   bool draining_ = false;
   ServingState told_ = ServingState::kStarting;

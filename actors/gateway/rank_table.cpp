@@ -17,8 +17,7 @@ bool RankTable::matches(const RankJoined& joined, std::string_view model) {
   });
 }
 
-Result<ActorRef> RankTable::place(const ActorRef& owner, std::string_view model,
-                                  std::uint32_t rows) {
+Result<RankTable::Place> RankTable::place(std::string_view model, std::uint32_t rows) {
   if (ranks_.empty()) return Error{Code::kUnavailable, "no rank is up; try again"};
   Rank* best = nullptr;
   bool served = false;
@@ -44,16 +43,12 @@ Result<ActorRef> RankTable::place(const ActorRef& owner, std::string_view model,
   if (best == nullptr) return Error{Code::kUnavailable, "all ranks are full; try again"};
   best->load += rows;
   best->last_placed = ++placements_;
-  placed_.insert(owner, Place{best->joined.rank, rows});
-  return best->joined.rank;
+  return Place{best->joined.rank, rows};
 }
 
-void RankTable::release(const ActorRef& owner) {
-  const Place* at = placed_.find(owner);
-  if (at == nullptr) return;
-  const auto rank = ranks_.find(at->rank);
-  if (rank != ranks_.end()) rank->second.load -= std::min(rank->second.load, at->rows);
-  placed_.erase(owner);
+void RankTable::release(const Place& place) {
+  const auto rank = ranks_.find(place.rank);
+  if (rank != ranks_.end()) rank->second.load -= std::min(rank->second.load, place.rows);
 }
 
 std::vector<ModelEntry> RankTable::models() const {

@@ -13,7 +13,7 @@
 
 #include "actors/gateway/gateway_messages.hpp"
 #include "actors/gateway/model_list.hpp"
-#include "runtime/base/id_map.hpp"
+#include "runtime/base/result.hpp"
 
 namespace troupe {
 
@@ -23,11 +23,15 @@ class RankTable {
   void join(const RankJoined& joined);
   void leave(const ActorRef& rank) { ranks_.erase(rank); }
 
-  /// A rank for `owner`'s request, whose load it counts until release(owner). Errors: kNotFound (no
-  /// rank serves the model), kUnavailable (all are full, or none is up).
+  struct Place {
+    ActorRef rank;  ///< nobody: none is taken
+    std::uint32_t rows = 0;
+  };
+  /// A rank for a request, whose load it counts until release(). Errors: kNotFound (no rank serves
+  /// the model), kUnavailable (all are full, or none is up).
   /// All rows of a request go to one rank; kInvalid: no rank could ever take so many.
-  Result<ActorRef> place(const ActorRef& owner, std::string_view model, std::uint32_t rows = 1);
-  void release(const ActorRef& owner);
+  Result<Place> place(std::string_view model, std::uint32_t rows = 1);
+  void release(const Place& place);
 
   /// Names to list: no patterns.
   std::vector<ModelEntry> models() const;
@@ -45,11 +49,6 @@ class RankTable {
   static bool matches(const RankJoined& joined, std::string_view model);
 
   std::map<ActorRef, Rank> ranks_;
-  struct Place {
-    ActorRef rank;
-    std::uint32_t rows = 0;
-  };
-  IdMap<ActorRef, Place> placed_;  ///< by request actor
   std::uint64_t placements_ = 0;
 };
 

@@ -64,7 +64,7 @@ void DecodeInstanceCore::leave(RequestId request) {
   // It may not have entered yet: then it never does.
   const auto entered = std::erase_if(
       next_->enters, [&](const GroupEntry& entry) { return entry.request == request; });
-  if (entered == 0) next_->leaves.push_back(request);
+  if (entered == 0) next_->leaves.push_back({jobs_.at(request).member, request});
   drop(request);
 }
 

@@ -91,7 +91,7 @@ class PrefillBalancerCore {
   std::unique_ptr<PrefillPool> pool_;  ///< at one address, which the policy keeps
   std::unique_ptr<PrefillPolicy> policy_;
   PushPolicy* push_ = nullptr;  ///< the policy, if it pushes
-  OwnerTable<Time> owners_;  ///< of each request: when it is given up if it still waits
+  OwnerTable<Time> owners_;     ///< of each request: when it is given up if it still waits
   std::map<ActorRef, Engine> engines_;
   std::map<ActorRef, ActorRef> ranks_;  ///< rank → engine
   std::vector<ActorRef> engine_of_;     ///< by EngineId

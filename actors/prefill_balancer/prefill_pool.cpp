@@ -53,9 +53,8 @@ void PrefillPool::drop_job(RequestId request) {
 
 std::vector<RequestId> PrefillPool::jobs_of(EngineId engine) const {
   std::vector<RequestId> jobs = engines_[engine.value].jobs;
-  std::sort(jobs.begin(), jobs.end(), [&](RequestId a, RequestId b) {
-    return jobs_.find(a)->order < jobs_.find(b)->order;
-  });
+  std::sort(jobs.begin(), jobs.end(),
+            [&](RequestId a, RequestId b) { return jobs_.find(a)->order < jobs_.find(b)->order; });
   return jobs;
 }
 

@@ -66,7 +66,7 @@ void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out)
   if (state_ != State::kPreparing) return;
   if (done.failed) return fail(done.error.code, done.error.message, context, out);
   if (done.output.reply_status != 0) {
-    prepared_.model = done.output.model;
+    model_ = done.output.model;
     return reply(done.output.reply_status, done.output.reply_body, done.output.reply_code, out);
   }
   if (!done.output.previous.empty()) {
@@ -74,20 +74,23 @@ void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out)
     return ask_store(make_message<FetchConversation>(done.output.previous, client_.tenant, now),
                      context, out);
   }
-  prepared_ = done.output;
+  prepared_ = std::make_unique<Prepared>(done.output);
+  model_ = prepared_->model;
+  prompt_tokens_ = prepared_->prompt_length;
+  streamed_ = prepared_->answer.format != nullptr && prepared_->answer.format->streamed();
   args_.arrived = {};  // the body is not needed any more, and megabytes may be
   state_ = State::kPlacing;
-  out.send(gateway_, make_message<PlaceRequest>(args_.id, prepared_.model, row_count()));
+  out.send(gateway_, make_message<PlaceRequest>(args_.id, model_, row_count()));
 }
 
 AnswerFacts RequestCore::facts(AnswerEnding ending, std::string code) const {
   AnswerFacts facts;
   facts.request = args_.id;
-  facts.model = prepared_.model;
+  facts.model = model_;
   facts.ending = ending;
-  facts.prompt_tokens = prepared_.prompt_length;
+  facts.prompt_tokens = prompt_tokens_;
   facts.code = std::move(code);
-  if (prepared_.answer.format) facts.streamed = prepared_.answer.format->streamed();
+  facts.streamed = streamed_;
   return facts;
 }
 
@@ -153,40 +156,39 @@ void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
   open.exchange = client_.exchange;
   open.rank = rank_;
   open.arrived = client_.arrived;
-  open.prompt_tokens = prepared_.prompt_length;
-  open.answer = prepared_.answer;
+  open.prompt_tokens = prompt_tokens_;
+  open.answer = prepared_->answer;
   open.more_rows = placed.more_rows;
   open.store = args_.store;
-  open.model = prepared_.model;
+  open.model = model_;
   out.send(args_.streams, make_message<OpenRow>(std::move(open)));
   for (std::size_t i = 0; i < rows_.size(); ++i) submit(i, context, out);
-  prepared_.prompt.clear();
-  prepared_.more_prompts.clear();
+  prepared_.reset();
 }
 
 void RequestCore::submit(std::size_t row, Context& context, Effects& out) {
-  const std::size_t prompt = row / prepared_.choices;
+  const std::size_t prompt = row / prepared_->choices;
   SubmitRow submit;
   submit.request = rows_[row];
   submit.owner = context.self;
   submit.streams = args_.streams;
   if (prompt == 0) {
-    submit.prompt = prepared_.prompt;
-    submit.prompt_length = prepared_.prompt_length;
-    submit.max_tokens = prepared_.max_tokens;
+    submit.prompt = prepared_->prompt;
+    submit.prompt_length = prepared_->prompt_length;
+    submit.max_tokens = prepared_->max_tokens;
   } else {
-    const MorePrompt& more = prepared_.more_prompts[prompt - 1];
+    const MorePrompt& more = prepared_->more_prompts[prompt - 1];
     submit.prompt = more.prompt;
     submit.prompt_length = static_cast<std::uint32_t>(more.prompt.size());
     submit.max_tokens = more.max_tokens;
   }
-  submit.min_tokens = prepared_.min_tokens;
-  submit.stop_ids = prepared_.stop_ids;
-  submit.sampling = prepared_.sampling;
+  submit.min_tokens = prepared_->min_tokens;
+  submit.stop_ids = prepared_->stop_ids;
+  submit.sampling = prepared_->sampling;
   // The first choice is what a request for one would get; the others differ from it.
-  if (row > 0) submit.sampling.seed = splitmix64(prepared_.sampling.seed + row);
-  submit.script = prepared_.script;
-  submit.sealed = prepared_.sealed;
+  if (row > 0) submit.sampling.seed = splitmix64(prepared_->sampling.seed + row);
+  submit.script = prepared_->script;
+  submit.sealed = prepared_->sealed;
   submit.time_left = deadline_ - context.now;
   submit.trace = client_.trace;
   submit.tracestate = client_.tracestate;
@@ -194,7 +196,7 @@ void RequestCore::submit(std::size_t row, Context& context, Effects& out) {
 }
 
 std::uint32_t RequestCore::row_count() const {
-  return static_cast<std::uint32_t>(1 + prepared_.more_prompts.size()) * prepared_.choices;
+  return static_cast<std::uint32_t>(1 + prepared_->more_prompts.size()) * prepared_->choices;
 }
 
 void RequestCore::on(const NotPlaced& refused, Context& context, Effects& out) {
@@ -207,7 +209,7 @@ void RequestCore::on(const RowRejected& rejected, Context& context, Effects& out
 
 void RequestCore::on(const RowClosed& closed, Context&, Effects& out) {
   if (const std::string& tenant = client_.tenant; !tenant.empty()) {
-    out.count("troupe_tenant_prompt_tokens_total", prepared_.prompt_length, tenant);
+    out.count("troupe_tenant_prompt_tokens_total", prompt_tokens_, tenant);
     out.count("troupe_tenant_generation_tokens_total", closed.output_tokens, tenant);
   }
   if (closed.reason != CloseReason::kFinished) cancel_row(out);
@@ -326,7 +328,7 @@ Subject RequestCore::subject() const {
 }
 
 std::string RequestCore::describe() const {
-  return "model=" + prepared_.model + " prompt_tokens=" + std::to_string(prepared_.prompt_length) +
+  return "model=" + model_ + " prompt_tokens=" + std::to_string(prompt_tokens_) +
          " rank=" + to_string(rank_);
 }
 

@@ -112,7 +112,11 @@ class RequestCore {
   ActorRef gateway_;
   ActorRef rank_;
   State state_ = State::kPreparing;
-  Prepared prepared_;
+  /// Until its rows are submitted: it is large, and most of a request's life comes after that.
+  std::unique_ptr<Prepared> prepared_;
+  std::string model_;  ///< as its client named it; empty until it is prepared
+  std::uint32_t prompt_tokens_ = 0;
+  bool streamed_ = false;
   std::vector<RequestId> rows_;  ///< at the rank, one a choice
   Time deadline_;
 };

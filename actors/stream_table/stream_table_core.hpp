@@ -28,6 +28,7 @@
 #include "actors/stream_table/answer.hpp"
 #include "actors/stream_table/stream_messages.hpp"
 #include "runtime/actor/actor.hpp"
+#include "runtime/actor/short_list.hpp"
 #include "runtime/base/id_map.hpp"
 
 namespace troupe {
@@ -74,7 +75,7 @@ class StreamTableCore {
     Time said_at;               ///< last written to, or opened
     std::uint64_t written = 0;  ///< bytes
     std::uint64_t drained = 0;
-    std::vector<Choice> choices;
+    ShortList<Choice, 1> choices;
     std::uint32_t output_tokens = 0;  ///< of all choices
     std::uint32_t unsent_tokens = 0;  ///< tokens that no written byte carries yet
     Time first_token_at;
@@ -83,7 +84,7 @@ class StreamTableCore {
 
     Choice& choice_of(RequestId id);
     std::uint32_t index_of(const Choice& choice) const {
-      return static_cast<std::uint32_t>(&choice - choices.data());
+      return static_cast<std::uint32_t>(&choice - choices.begin());
     }
   };
 
@@ -109,9 +110,9 @@ class StreamTableCore {
 
   Args args_;
   IdMap<RequestId, Row> rows_;
-  std::map<RequestId, RequestId> more_;  ///< rows of further choices → the request's
+  std::map<RequestId, RequestId> more_;          ///< rows of further choices → the request's
   IdMap<std::uint64_t, RequestId> by_exchange_;  ///< by key_of()
-  Time silence_due_;                     ///< when the timer of keep_alive() fires; 0: it is not set
+  Time silence_due_;  ///< when the timer of keep_alive() fires; 0: it is not set
   bool draining_ = false;
 };
 

@@ -14,7 +14,7 @@ EventHandle EventQueue::push(Time due, Event&& event) {
   if (free_.empty()) {
     slot = static_cast<std::uint32_t>(events_.size());
     events_.push_back(std::move(event));
-    places_.push_back(0);
+    places_.emplace_back();
   } else {
     slot = free_.back();
     free_.pop_back();
@@ -25,6 +25,12 @@ EventHandle EventQueue::push(Time due, Event&& event) {
   TROUPE_ASSERT(seq >> kSeqBits == 0, "a world has at most 2^40 events");
   const std::uint64_t tie = explore_seed_ == 0 ? 0 : mix64(explore_seed_, seq) >> kSeqBits;
   const Key key{due.value, (tie << kSeqBits) | seq, slot};
+  places_[slot].due = due.value;
+  if (due.value >= horizon_) {
+    put(bucket_of(due.value), key);
+    ++later_;
+    return {slot};
+  }
   if (hole_) {
     hole_ = false;
     sift_down(0, key);
@@ -39,7 +45,7 @@ EventHandle EventQueue::push(Time due, Event&& event) {
 
 Event EventQueue::pop() {
   TROUPE_ASSERT(!empty(), "pop() needs an event");
-  fill_hole();
+  find_first();
   hole_ = true;
   const std::uint32_t slot = heap_.front().slot;
   free_.push_back(slot);
@@ -53,9 +59,64 @@ void EventQueue::drop_hole() {
   if (!heap_.empty()) sift_down(0, last);
 }
 
+EventQueue::Bucket& EventQueue::bucket_of(std::int64_t due) {
+  if (due < fine_end_) return fine_[static_cast<std::size_t>(due >> kFineBits) % kFine];
+  return coarse_[due >> kCoarseBits];
+}
+
+void EventQueue::put(Bucket& bucket, const Key& key) {
+  places_[key.slot].index = static_cast<std::uint32_t>(bucket.size());
+  bucket.push_back(key);
+}
+
+void EventQueue::pour() {
+  for (;;) {
+    for (; horizon_ < fine_end_; horizon_ += std::int64_t{1} << kFineBits) {
+      Bucket& bucket = fine_[static_cast<std::size_t>(horizon_ >> kFineBits) % kFine];
+      if (bucket.empty()) continue;
+      horizon_ += std::int64_t{1} << kFineBits;
+      later_ -= bucket.size();
+      for (const Key& key : bucket) {
+        heap_.emplace_back();
+        sift_up(heap_.size() - 1, key);
+      }
+      bucket.clear();
+      return;
+    }
+    TROUPE_ASSERT(!coarse_.empty(), "an event is in the heap or in a bucket");
+    const auto first = coarse_.begin();
+    horizon_ = first->first << kCoarseBits;
+    fine_end_ = horizon_ + (std::int64_t{1} << kCoarseBits);
+    for (const Key& key : first->second) put(bucket_of(key.due), key);
+    coarse_.erase(first);
+  }
+}
+
+void EventQueue::remove_later(EventHandle handle) {
+  const auto [due, index] = places_[handle.slot];
+  Bucket& bucket = bucket_of(due);
+  TROUPE_ASSERT(index < bucket.size() && bucket[index].slot == handle.slot,
+                "remove() needs a pending event");
+  bucket[index] = bucket.back();
+  places_[bucket[index].slot].index = index;
+  bucket.pop_back();
+  --later_;
+  if (bucket.empty() && due >= fine_end_) coarse_.erase(due >> kCoarseBits);
+}
+
 void EventQueue::remove(EventHandle handle) {
-  fill_hole();
-  const std::size_t index = places_[handle.slot];
+  if (places_[handle.slot].due >= horizon_) {
+    remove_later(handle);
+  } else {
+    remove_soon(handle);
+  }
+  events_[handle.slot] = {};
+  free_.push_back(handle.slot);
+}
+
+void EventQueue::remove_soon(EventHandle handle) {
+  if (hole_) drop_hole();
+  const std::size_t index = places_[handle.slot].index;
   TROUPE_ASSERT(index < heap_.size() && heap_[index].slot == handle.slot,
                 "remove() needs a pending event");
   const Key last = heap_.back();
@@ -67,13 +128,11 @@ void EventQueue::remove(EventHandle handle) {
       sift_down(index, last);
     }
   }
-  events_[handle.slot] = {};
-  free_.push_back(handle.slot);
 }
 
 void EventQueue::set(std::size_t index, const Key& key) {
   heap_[index] = key;
-  places_[key.slot] = static_cast<std::uint32_t>(index);
+  places_[key.slot].index = static_cast<std::uint32_t>(index);
 }
 
 void EventQueue::sift_up(std::size_t index, Key key) {

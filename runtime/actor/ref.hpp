@@ -55,9 +55,9 @@ std::string to_string(const ActorRef& ref);
 
 /// The local id of the counter-th child of `parent`. Never 0.
 constexpr std::uint64_t child_id(std::uint64_t parent, std::uint64_t counter) {
-  const std::uint64_t id = mix64(parent, counter / kChildrenTogether) / kChildrenTogether *
-                               kChildrenTogether +
-                           counter % kChildrenTogether;
+  const std::uint64_t id =
+      mix64(parent, counter / kChildrenTogether) / kChildrenTogether * kChildrenTogether +
+      counter % kChildrenTogether;
   return id == 0 ? kChildrenTogether : id;
 }
 

@@ -1,11 +1,11 @@
-// References in the order in which they were added, found and erased without a search.
+// References in a fixed order, found and erased without a search.
 //
 // Why: whoever watches every request of a large cluster has ten thousands of them; to look through
 // all of them at each end would cost more than everything else that the simulation does.
 //
-// A short list is searched; a long one has an index, and its gaps are closed when they are half of
-// it. Invariants: (1) each reference is there at most once; (2) for_each sees them in the order of
-// add(), whatever was erased between. Not thread-safe.
+// A short list is searched; a long one is a map, and stays one until it is empty. Invariants: (1)
+// each reference is there at most once; (2) for_each sees them in an order that depends on nothing
+// but the calls before: of add(), in a map by parents' children (base/id_map.hpp). Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -21,36 +21,34 @@ class RefList {
  public:
   /// False: it is there already.
   bool add(const ActorRef& ref) {
-    if (place_of(ref) != kNowhere) return false;
-    items_.push_back(ref);
-    if (index_ != nullptr) {
-      index_->insert(ref, static_cast<std::uint32_t>(items_.size() - 1));
-    } else if (items_.size() > kSearched) {
-      build_index();
+    if (many_ != nullptr) {
+      if (many_->contains(ref)) return false;
+      many_->insert(ref, {});
+      return true;
     }
+    if (std::find(few_.begin(), few_.end(), ref) != few_.end()) return false;
+    if (few_.empty()) few_.reserve(kFirst);
+    few_.push_back(ref);
+    if (few_.size() > kSearched) turn_many();
     return true;
   }
 
   /// False: it is not there.
   bool erase(const ActorRef& ref) {
-    const std::size_t at = place_of(ref);
-    if (at == kNowhere) return false;
-    if (index_ == nullptr) {
-      items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(at));
-      return true;
-    }
-    index_->erase(ref);
-    items_[at] = ActorRef{};
-    if (++gaps_ * 2 > items_.size()) close_gaps();
+    if (many_ == nullptr) return std::erase(few_, ref) > 0;
+    if (!many_->erase(ref)) return false;
+    if (many_->empty()) many_.reset();
     return true;
   }
 
-  std::size_t size() const { return items_.size() - gaps_; }
+  std::size_t size() const { return many_ != nullptr ? many_->size() : few_.size(); }
 
   template <class Visit>
   void for_each(Visit&& visit) const {
-    for (const ActorRef& ref : items_) {
-      if (ref) visit(ref);
+    if (many_ == nullptr) {
+      for (const ActorRef& ref : few_) visit(ref);
+    } else {
+      for (const auto& [ref, nothing] : *many_) visit(ref);
     }
   }
 
@@ -62,31 +60,18 @@ class RefList {
   }
 
  private:
+  static constexpr std::size_t kFirst = 4;
   static constexpr std::size_t kSearched = 16;
-  static constexpr std::size_t kNowhere = ~std::size_t{0};
+  struct Nothing {};
 
-  std::size_t place_of(const ActorRef& ref) const {
-    if (index_ != nullptr) {
-      const std::uint32_t* at = index_->find(ref);
-      return at == nullptr ? kNowhere : *at;
-    }
-    const auto at = std::find(items_.begin(), items_.end(), ref);
-    return at == items_.end() ? kNowhere : static_cast<std::size_t>(at - items_.begin());
-  }
-  void build_index() {
-    index_ = std::make_unique<IdMap<ActorRef, std::uint32_t>>();
-    for (std::uint32_t i = 0; i < items_.size(); ++i) index_->insert(items_[i], i);
-  }
-  void close_gaps() {
-    std::erase(items_, ActorRef{});
-    gaps_ = 0;
-    index_.reset();
-    if (items_.size() > kSearched) build_index();
+  void turn_many() {
+    many_ = std::make_unique<IdMap<ActorRef, Nothing>>();
+    for (const ActorRef& ref : few_) many_->insert(ref, {});
+    few_ = {};
   }
 
-  std::vector<ActorRef> items_;  ///< nobody: a gap
-  std::size_t gaps_ = 0;
-  std::unique_ptr<IdMap<ActorRef, std::uint32_t>> index_;
+  std::vector<ActorRef> few_;
+  std::unique_ptr<IdMap<ActorRef, Nothing>> many_;
 };
 
 }  // namespace troupe

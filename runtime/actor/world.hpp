@@ -108,17 +108,17 @@ class World : private CompletionSink {
     std::unique_ptr<Actor> actor;
     Time last_local;   ///< due time of its last message within the node
     Time last_remote;  ///< and to other nodes
-    TimerBook timers;
-    std::vector<Op> ops;
     bool ending = false;
+    bool watches_many = false;
     EndReason end_reason = EndReason::kStopped;
-    Rng rng;
-    std::uint64_t next_child = 0;
-    ActorRef parent;
     RefList watchers;  ///< one that ended may still be there, if it watched many
     /// Kept only while they are few: whoever watches thousands lives long, and they end before it.
     std::vector<ActorRef> watching;
-    bool watches_many = false;
+    std::vector<Op> ops;
+    TimerBook timers;
+    Rng rng;
+    std::uint64_t next_child = 0;
+    ActorRef parent;
     RefList children;
     std::string end_detail;
   };

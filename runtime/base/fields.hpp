@@ -203,8 +203,13 @@ class FieldDigester {
   void put(const std::string& text) { digest_.add_bytes(text); }
   template <class T>
   void put(const std::vector<T>& items) {
-    digest_.add(items.size());
-    for (const auto& item : items) put(static_cast<const T&>(item));
+    if constexpr (sizeof(T) > 1 && StrongNumber<T> && std::is_trivially_copyable_v<T>) {
+      static_assert(std::endian::native == std::endian::little);
+      digest_.add_bytes({reinterpret_cast<const char*>(items.data()), items.size() * sizeof(T)});
+    } else {
+      digest_.add(items.size());
+      for (const auto& item : items) put(static_cast<const T&>(item));
+    }
   }
   template <class T>
   void put(const std::optional<T>& item) {

@@ -131,9 +131,7 @@ class IdMap {
     }
 
    private:
-    void enter() {
-      left_ = page_ == kNone ? 0 : map_->index_.find(map_->links_[page_].key)->used;
-    }
+    void enter() { left_ = page_ == kNone ? 0 : map_->index_.find(map_->links_[page_].key)->used; }
     Map* map_;
     std::uint32_t page_;
     std::uint16_t left_ = 0;  ///< slots of the page that are still to come

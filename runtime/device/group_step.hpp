@@ -54,12 +54,17 @@ struct GroupEntry {
   std::shared_ptr<const SimulatedWork> work;
 };
 
+struct GroupLeave {
+  std::uint32_t member = 0;
+  RequestId request;
+};
+
 struct GroupPlan {
   bool reset = false;              ///< a new life of the group: forget all rows of the last one
   std::vector<GroupChunk> chunks;  ///< of this step only
   std::vector<GroupEntry> enters;
-  std::vector<RequestId> leaves;  ///< rows that were cancelled; unknown ones are ignored
-  std::vector<float> drafts;      ///< decode: drafts a row to verify, of each member
+  std::vector<GroupLeave> leaves;  ///< rows that were cancelled; unknown ones are ignored
+  std::vector<float> drafts;       ///< decode: drafts a row to verify, of each member
 };
 
 struct GroupEnd {

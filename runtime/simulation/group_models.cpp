@@ -103,16 +103,21 @@ double DecodeGroup::accepted(double v) const {
   return options_.acceptance.tokens(v);
 }
 
+std::size_t DecodeGroup::rows() const {
+  std::size_t all = 0;
+  for (const Member& member : all_) all += member.rows.size();
+  return all;
+}
+
 void DecodeGroup::forget_all() {
   all_.assign(members_, Member());
-  rows_ = {};
 }
 
 void DecodeGroup::enter(const GroupEntry& entry) {
   Member& member = all_.at(entry.member);
   const std::uint32_t output = entry.work == nullptr ? 1 : entry.work->output;
   Row row;
-  row.member = entry.member;
+  row.request = entry.request;
   row.tokens = output > entry.generated ? output - entry.generated : 1;
   row.base = entry.context - member.position;
   Rng rng(mix64(options_.seed, entry.request.value));
@@ -121,25 +126,26 @@ void DecodeGroup::enter(const GroupEntry& entry) {
   // Never below half of its mean: a normal of few steps would reach below nothing.
   row.end = member.position + std::max(row.tokens * 0.5, row.tokens + chance);
   member.base += row.base;
-  ++member.rows;
-  member.ends.push({row.end, entry.request});
-  rows_.insert(entry.request, row);
+  member.rows.push_back(row);
+  std::push_heap(member.rows.begin(), member.rows.end(), std::greater<>());
   cost_->saw_context(entry.context + row.tokens);
 }
 
-void DecodeGroup::leave(RequestId request) {
-  const Row* row = rows_.find(request);
-  if (row == nullptr) return;
-  Member& member = all_[row->member];
+void DecodeGroup::leave(const GroupLeave& gone) {
+  Member& member = all_.at(gone.member);
+  const auto row = std::find_if(member.rows.begin(), member.rows.end(),
+                                [&](const Row& one) { return one.request == gone.request; });
+  if (row == member.rows.end()) return;
   member.base -= row->base;
-  --member.rows;
-  rows_.erase(request);
+  *row = member.rows.back();
+  member.rows.pop_back();
+  std::make_heap(member.rows.begin(), member.rows.end(), std::greater<>());
 }
 
 double DecodeGroup::step_member(std::uint32_t index, double drafts, GroupResult& result) {
   Member& member = all_[index];
-  if (member.rows == 0) return 0;
-  const double rows = member.rows;
+  if (member.rows.empty()) return 0;
+  const double rows = static_cast<double>(member.rows.size());
   const double context = member.base + rows * member.position;
   const double gained = accepted(drafts);
   double time = cost_->decode_seconds(rows, rows * (1 + drafts), context) + options_.extra;
@@ -152,14 +158,12 @@ double DecodeGroup::step_member(std::uint32_t index, double drafts, GroupResult&
 
 void DecodeGroup::take_ended(std::uint32_t index, GroupResult& result) {
   Member& member = all_[index];
-  while (!member.ends.empty() && member.ends.top().at <= member.position) {
-    const End end = member.ends.top();
-    member.ends.pop();
-    const Row* row = rows_.find(end.request);
-    // A row that left, and perhaps came again, has another end.
-    if (row == nullptr || row->end != end.at || row->member != index) continue;
-    result.ended.push_back({end.request, index, row->tokens});
-    leave(end.request);
+  while (!member.rows.empty() && member.rows.front().end <= member.position) {
+    std::pop_heap(member.rows.begin(), member.rows.end(), std::greater<>());
+    const Row& row = member.rows.back();
+    result.ended.push_back({row.request, index, row.tokens});
+    member.base -= row.base;
+    member.rows.pop_back();
   }
 }
 
@@ -168,7 +172,7 @@ StepModel::Outcome DecodeGroup::forward(const StepPlan& plan, Time) {
   TROUPE_ASSERT(plan.group->drafts.size() == members_, "each member has a number of drafts");
   cost_->saw_step();
   if (plan.group->reset) forget_all();
-  for (const RequestId request : plan.group->leaves) leave(request);
+  for (const GroupLeave& gone : plan.group->leaves) leave(gone);
   for (const GroupEntry& entry : plan.group->enters) enter(entry);
   auto result = std::make_shared<GroupResult>();
   result->own.reserve(members_);

@@ -20,7 +20,6 @@
 #include <queue>
 #include <vector>
 
-#include "runtime/base/id_map.hpp"
 #include "runtime/cost/draft_budget.hpp"
 #include "runtime/device/modelled_device.hpp"
 #include "runtime/simulation/cost_model.hpp"
@@ -76,39 +75,33 @@ class DecodeGroup final : public GroupModel {
 
   /// Tokens a row and step with v drafts.
   double accepted(double v) const;
-  std::size_t rows() const { return rows_.size(); }
+  std::size_t rows() const;
 
  private:
   struct Row {
-    std::uint32_t member = 0;
-    std::uint32_t tokens = 0;  ///< still to generate when it entered
-    double base = 0;           ///< its KV's length less the member's position
-    double end = 0;            ///< the position at which it has generated all
-  };
-  struct End {
-    double at;
+    double end = 0;  ///< the position at which it has generated all
     RequestId request;
-    friend bool operator>(const End& a, const End& b) {
-      return a.at != b.at ? a.at > b.at : a.request > b.request;
+    double base = 0;           ///< its KV's length less the member's position
+    std::uint32_t tokens = 0;  ///< still to generate when it entered
+    friend bool operator>(const Row& a, const Row& b) {
+      return a.end != b.end ? a.end > b.end : a.request > b.request;
     }
   };
   struct Member {
-    double position = 0;  ///< tokens that a row has generated since the beginning
-    double base = 0;      ///< sum over rows
-    std::uint32_t rows = 0;
-    std::priority_queue<End, std::vector<End>, std::greater<>> ends;  ///< some of rows that left
+    double position = 0;    ///< tokens that a row has generated since the beginning
+    double base = 0;        ///< sum over rows
+    std::vector<Row> rows;  ///< a heap: the one that ends first stands in front
   };
 
   void forget_all();
   void enter(const GroupEntry& entry);
-  void leave(RequestId request);
+  void leave(const GroupLeave& gone);
   double step_member(std::uint32_t index, double drafts, GroupResult& result);
   void take_ended(std::uint32_t index, GroupResult& result);
 
   DecodeGroupOptions options_;
   double spread_;  ///< deviation of the tokens of one row and step
   std::vector<Member> all_;
-  IdMap<RequestId, Row> rows_;
 };
 
 }  // namespace troupe

@@ -21,41 +21,42 @@ TEST(RankTable, LeastLoadedFirstThenLongestUnused) {
   RankTable table;
   table.join(joined(1, 10));
   table.join(joined(2, 10));
-  const ActorRef first = *table.place(rank_ref(100), "m");
-  const ActorRef second = *table.place(rank_ref(101), "m");
-  EXPECT_NE(first, second);
-  table.release(rank_ref(100));
-  EXPECT_EQ(*table.place(rank_ref(102), "m"), first);
+  const RankTable::Place first = *table.place("m");
+  const RankTable::Place second = *table.place("m");
+  EXPECT_NE(first.rank, second.rank);
+  table.release(first);
+  EXPECT_EQ(table.place("m")->rank, first.rank);
 }
 
 TEST(RankTable, ARepeatedIntroductionKeepsTheLoad) {
   RankTable table;
   table.join(joined(1, 1));
-  EXPECT_TRUE(table.place(rank_ref(100), "m").ok());
+  const auto placed = table.place("m");
+  ASSERT_TRUE(placed.ok());
   table.join(joined(1, 1));
-  EXPECT_EQ(table.place(rank_ref(101), "m").error().code, Code::kUnavailable);
-  table.release(rank_ref(100));
-  EXPECT_TRUE(table.place(rank_ref(102), "m").ok());
+  EXPECT_EQ(table.place("m").error().code, Code::kUnavailable);
+  table.release(*placed);
+  EXPECT_TRUE(table.place("m").ok());
 }
 
 TEST(RankTable, RefusalsSayWhy) {
   RankTable table;
-  EXPECT_EQ(table.place(rank_ref(1), "m").error().code, Code::kUnavailable);
+  EXPECT_EQ(table.place("m").error().code, Code::kUnavailable);
   table.join(joined(1, 1, "script/*"));
-  EXPECT_EQ(table.place(rank_ref(1), "m").error().code, Code::kNotFound);
-  EXPECT_TRUE(table.place(rank_ref(1), "script/hello").ok());
+  EXPECT_EQ(table.place("m").error().code, Code::kNotFound);
+  EXPECT_TRUE(table.place("script/hello").ok());
   EXPECT_TRUE(table.models().empty());
 }
 
 TEST(RankTable, ARanksLossKeepsOthersLoads) {
   RankTable table;
   table.join(joined(1, 5));
-  const ActorRef lost = *table.place(rank_ref(100), "m");
-  table.leave(lost);
+  const RankTable::Place lost = *table.place("m");
+  table.leave(lost.rank);
   table.join(joined(2, 1));
-  EXPECT_TRUE(table.place(rank_ref(101), "m").ok());
-  table.release(rank_ref(100));  // placed on the lost rank: no other rank's load changes
-  EXPECT_FALSE(table.place(rank_ref(102), "m").ok());
+  EXPECT_TRUE(table.place("m").ok());
+  table.release(lost);  // no other rank's load changes
+  EXPECT_FALSE(table.place("m").ok());
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST(DecodeGroup, RowsThatLeaveDoNotEnd) {
   first.enters = {{0, RequestId(1), 100, 0, answer_of(2)}};
   decode.step(first, 0);
   GroupPlan second;
-  second.leaves = {RequestId(1), RequestId(9)};
+  second.leaves = {{0, RequestId(1)}, {0, RequestId(9)}};
   second.enters = {{1, RequestId(1), 100, 0, answer_of(3)}};
   EXPECT_TRUE(decode.step(second, 0).ended.empty()) << "its old place knows it no more";
   decode.step({}, 0);
