@@ -170,7 +170,7 @@ void GatewayCore::begin(const HttpArrived& arrived, Terms terms, Context& contex
   }
   RequestCore::Args args;
   args.id = id;
-  args.arrived = Shared<HttpArrived>(make_message<HttpArrived>(arrived));
+  args.arrived = context.shared<HttpArrived>();
   args.headers = std::move(terms.headers);
   args.streams = streams_;
   args.store = store_;

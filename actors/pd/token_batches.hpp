@@ -22,7 +22,7 @@ class TokenBatches {
     RowTokens row;
     row.request = request;
     row.first = first;
-    row.tokens.resize(count);
+    row.unseen = count;
     row.finish = finish ? Finish::kStop : Finish::kNone;
     batch_of(streams, as).rows.push_back(std::move(row));
   }

@@ -93,15 +93,19 @@ struct RowTokens {
   RequestId request;
   std::uint32_t first = 0;  ///< index of the first of them in the row's output
   std::vector<TokenId> tokens;
-  std::vector<SampledLogprob> logprobs;  ///< one a token, or empty
+  std::uint32_t unseen = 0;  ///< behind them: of simulated groups, whose tokens have no ids
+  std::vector<SampledLogprob> logprobs;  ///< one a token with an id, or empty
   Finish finish = Finish::kNone;
   Code code = Code::kInternal;  ///< if failed
   std::string error;            ///< if failed
   Duration queued;              ///< with the first tokens: how long the row waited to be admitted
+
+  std::size_t count() const { return tokens.size() + unseen; }
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("first", self.first);
     visit("tokens", self.tokens);
+    visit("unseen", self.unseen);
     visit("logprobs", self.logprobs);
     visit("finish", self.finish);
     visit("code", self.code);

@@ -74,10 +74,11 @@ void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out)
     return ask_store(make_message<FetchConversation>(done.output.previous, client_.tenant, now),
                      context, out);
   }
-  prepared_ = std::make_unique<Prepared>(done.output);
-  model_ = prepared_->model;
-  prompt_tokens_ = prepared_->prompt_length;
-  streamed_ = prepared_->answer.format != nullptr && prepared_->answer.format->streamed();
+  prepared_ = context.shared<Done<Prepared>>();
+  const Prepared& prepared = done.output;
+  model_ = prepared.model;
+  prompt_tokens_ = prepared.prompt_length;
+  streamed_ = prepared.answer.format != nullptr && prepared.answer.format->streamed();
   args_.arrived = {};  // the body is not needed any more, and megabytes may be
   state_ = State::kPlacing;
   out.send(gateway_, make_message<PlaceRequest>(args_.id, model_, row_count()));
@@ -157,38 +158,39 @@ void RequestCore::on(const Placed& placed, Context& context, Effects& out) {
   open.rank = rank_;
   open.arrived = client_.arrived;
   open.prompt_tokens = prompt_tokens_;
-  open.answer = prepared_->answer;
+  open.answer = prepared_->output.answer;
   open.more_rows = placed.more_rows;
   open.store = args_.store;
   open.model = model_;
   out.send(args_.streams, make_message<OpenRow>(std::move(open)));
   for (std::size_t i = 0; i < rows_.size(); ++i) submit(i, context, out);
-  prepared_.reset();
+  prepared_ = {};
 }
 
 void RequestCore::submit(std::size_t row, Context& context, Effects& out) {
-  const std::size_t prompt = row / prepared_->choices;
+  const Prepared& prepared = prepared_->output;
+  const std::size_t prompt = row / prepared.choices;
   SubmitRow submit;
   submit.request = rows_[row];
   submit.owner = context.self;
   submit.streams = args_.streams;
   if (prompt == 0) {
-    submit.prompt = prepared_->prompt;
-    submit.prompt_length = prepared_->prompt_length;
-    submit.max_tokens = prepared_->max_tokens;
+    submit.prompt = prepared.prompt;
+    submit.prompt_length = prepared.prompt_length;
+    submit.max_tokens = prepared.max_tokens;
   } else {
-    const MorePrompt& more = prepared_->more_prompts[prompt - 1];
+    const MorePrompt& more = prepared.more_prompts[prompt - 1];
     submit.prompt = more.prompt;
     submit.prompt_length = static_cast<std::uint32_t>(more.prompt.size());
     submit.max_tokens = more.max_tokens;
   }
-  submit.min_tokens = prepared_->min_tokens;
-  submit.stop_ids = prepared_->stop_ids;
-  submit.sampling = prepared_->sampling;
+  submit.min_tokens = prepared.min_tokens;
+  submit.stop_ids = prepared.stop_ids;
+  submit.sampling = prepared.sampling;
   // The first choice is what a request for one would get; the others differ from it.
-  if (row > 0) submit.sampling.seed = splitmix64(prepared_->sampling.seed + row);
-  submit.script = prepared_->script;
-  submit.sealed = prepared_->sealed;
+  if (row > 0) submit.sampling.seed = splitmix64(prepared.sampling.seed + row);
+  submit.script = prepared.script;
+  submit.sealed = prepared.sealed;
   submit.time_left = deadline_ - context.now;
   submit.trace = client_.trace;
   submit.tracestate = client_.tracestate;
@@ -196,7 +198,8 @@ void RequestCore::submit(std::size_t row, Context& context, Effects& out) {
 }
 
 std::uint32_t RequestCore::row_count() const {
-  return static_cast<std::uint32_t>(1 + prepared_->more_prompts.size()) * prepared_->choices;
+  const Prepared& prepared = prepared_->output;
+  return static_cast<std::uint32_t>(1 + prepared.more_prompts.size()) * prepared.choices;
 }
 
 void RequestCore::on(const NotPlaced& refused, Context& context, Effects& out) {

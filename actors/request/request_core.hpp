@@ -113,7 +113,7 @@ class RequestCore {
   ActorRef rank_;
   State state_ = State::kPreparing;
   /// Until its rows are submitted: it is large, and most of a request's life comes after that.
-  std::unique_ptr<Prepared> prepared_;
+  Shared<Done<Prepared>> prepared_;
   std::string model_;  ///< as its client named it; empty until it is prepared
   std::uint32_t prompt_tokens_ = 0;
   bool streamed_ = false;

@@ -68,7 +68,7 @@ class StreamTableCore {
     bool over = false;
   };
   struct Row {
-    OpenRow open;
+    Shared<OpenRow> open;
     std::unique_ptr<AnswerWriter> writer;
     bool begun = false;  ///< headers are written
     bool parked = false;

@@ -26,6 +26,13 @@ struct Context {
   ActorRef from;              ///< the sender; nobody for timers, Done and system messages
   Rng& rng;                   ///< seeded by hash(world seed, actor id, life)
   std::uint64_t& next_child;  ///< counter of this life's children
+  const Message& message;     ///< that is handled
+
+  /// The message that is handled, to be kept without copying it. Requires: it is an M.
+  template <class M>
+  Shared<M> shared() const {
+    return Shared<M>(message);
+  }
 
   /// Starts a child: effects.spawn with the next id, life 1. Returns its reference.
   template <class Core>

@@ -115,7 +115,7 @@ void HostedActor::bounce(const ReturnSlip& slip) {
 void HostedActor::run(const Message& message, const ActorRef& from) {
   // One list a thread: a turn never runs inside of another.
   thread_local Effects effects;
-  Context context{node_.now(), birth_.ref, from, rng_, next_child_};
+  Context context{node_.now(), birth_.ref, from, rng_, next_child_, message};
   try {
     actor_->handle(message, context, effects);
     for (auto& effect : effects.list()) {

@@ -1,11 +1,12 @@
-// References in a fixed order, found and erased without a search.
+// References, found and erased without a search.
 //
 // Why: whoever watches every request of a large cluster has ten thousands of them; to look through
 // all of them at each end would cost more than everything else that the simulation does.
 //
 // A short list is searched; a long one is a map, and stays one until it is empty. Invariants: (1)
 // each reference is there at most once; (2) for_each sees them in an order that depends on nothing
-// but the calls before: of add(), in a map by parents' children (base/id_map.hpp). Not thread-safe.
+// but the calls before: as added, with the last in the place of an erased one; in a map by parents'
+// children (base/id_map.hpp). Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +14,13 @@
 #include <vector>
 
 #include "runtime/actor/ref.hpp"
+#include "runtime/actor/short_list.hpp"
 #include "runtime/base/id_map.hpp"
 
 namespace troupe {
 
+/// kInside: how many stand in the object itself.
+template <std::size_t kInside>
 class RefList {
  public:
   /// False: it is there already.
@@ -27,7 +31,6 @@ class RefList {
       return true;
     }
     if (std::find(few_.begin(), few_.end(), ref) != few_.end()) return false;
-    if (few_.empty()) few_.reserve(kFirst);
     few_.push_back(ref);
     if (few_.size() > kSearched) turn_many();
     return true;
@@ -35,7 +38,7 @@ class RefList {
 
   /// False: it is not there.
   bool erase(const ActorRef& ref) {
-    if (many_ == nullptr) return std::erase(few_, ref) > 0;
+    if (many_ == nullptr) return few_.erase(ref);
     if (!many_->erase(ref)) return false;
     if (many_->empty()) many_.reset();
     return true;
@@ -60,17 +63,16 @@ class RefList {
   }
 
  private:
-  static constexpr std::size_t kFirst = 4;
   static constexpr std::size_t kSearched = 16;
   struct Nothing {};
 
   void turn_many() {
     many_ = std::make_unique<IdMap<ActorRef, Nothing>>();
     for (const ActorRef& ref : few_) many_->insert(ref, {});
-    few_ = {};
+    few_.clear();
   }
 
-  std::vector<ActorRef> few_;
+  ShortList<ActorRef, kInside> few_;
   std::unique_ptr<IdMap<ActorRef, Nothing>> many_;
 };
 

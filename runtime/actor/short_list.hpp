@@ -4,6 +4,7 @@
 // Erasing moves the last item into the gap. Pointers are valid until the next change.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <type_traits>
@@ -34,6 +35,18 @@ class ShortList {
     *at = *(end() - 1);
     --size_;
     if (!outside_.empty()) outside_.pop_back();
+  }
+
+  /// False: none is equal to it.
+  bool erase(const T& item) {
+    T* const at = std::find(begin(), end(), item);
+    if (at == end()) return false;
+    erase_unordered(at);
+    return true;
+  }
+  void clear() {
+    size_ = 0;
+    outside_ = {};
   }
 
   T* begin() { return outside_.empty() ? inside_.data() : outside_.data(); }

@@ -51,7 +51,7 @@ void World::kill(Time at, const ActorRef& ref) {
 }
 
 void World::push_message(Time due, const ActorRef& from, const ActorRef& to, Message message) {
-  queue_.push(due, Event{Envelope{from, to, std::move(message)}, EventKind::kMessage, 0});
+  queue_.push(due, Event{Envelope{from, to, std::move(message)}, EventKind::kMessage, 0, 0});
 }
 
 Time World::due_from(Entry& sender, NodeId to) {
@@ -62,21 +62,19 @@ Time World::due_from(Entry& sender, NodeId to) {
   return last;
 }
 
-void World::prefetch(const Entry& entry) {
-  __builtin_prefetch(&entry);
-  __builtin_prefetch(&entry.timers);
-}
-
 bool World::step() {
   if (queue_.empty()) return false;
   const Time due = queue_.next_due();
   TROUPE_ASSERT(due >= now_, "time never runs backwards");
   now_ = due;
-  const Event event = queue_.pop();
+  Event event = queue_.pop();
   ++events_;
-  // The receiver is far away in memory: it travels while the digest is computed.
+  if (event.kind == EventKind::kTimer) {
+    event.envelope.message = make_message<TimerFired>(TimerTag{event.timer, event.key});
+  }
   Entry* receiver = entries_.find(event.envelope.to.local);
-  if (receiver != nullptr) prefetch(*receiver);
+  // It may be far away in memory, and travels while the digest is computed.
+  if (receiver != nullptr) __builtin_prefetch(receiver->actor.get());
   if (options_.trace_hash) trace(event);
   if (options_.observer) options_.observer(now_, event.envelope);
   if (event.envelope.message.kind() == Kill::info.kind) {
@@ -105,8 +103,7 @@ void World::trace(const Event& event) {
 }
 
 void World::forget_timer(Entry& receiver, const Event& event) {
-  const TimerTag tag = event.envelope.message.as<TimerFired>()->tag;
-  TimerBook::Timer* const at = receiver.timers.find(tag);
+  TimerBook::Timer* const at = receiver.timers.find({event.timer, event.key});
   if (at != nullptr) receiver.timers.erase(at);
 }
 
@@ -130,7 +127,8 @@ void World::undeliverable(const Event& event) {
 }
 
 void World::execute(Entry& receiver, const Envelope& envelope) {
-  Context context{now_, receiver.ref, envelope.from, receiver.rng, receiver.next_child};
+  Context context{now_,         receiver.ref,        envelope.from,
+                  receiver.rng, receiver.next_child, envelope.message};
   try {
     receiver.actor->handle(envelope.message, context, effects_);
     for (auto& effect : effects_.list()) {
@@ -213,7 +211,7 @@ void World::finish_end(ActorRef ref) {
   dead.watchers.for_each([&](const ActorRef& watcher) {
     Entry* alive = World::entry(watcher);
     if (alive == nullptr) return;
-    if (!alive->watches_many) std::erase(alive->watching, ref);
+    if (!alive->watches_many) alive->watching.erase(ref);
     if (watcher != dead.parent) tell(watcher);  // a parent is told once
   });
 }

@@ -24,6 +24,7 @@
 #include "runtime/actor/event_queue.hpp"
 #include "runtime/actor/note_sink.hpp"
 #include "runtime/actor/ref_list.hpp"
+#include "runtime/actor/short_list.hpp"
 #include "runtime/actor/timer_book.hpp"
 #include "runtime/base/id_map.hpp"
 
@@ -111,15 +112,15 @@ class World : private CompletionSink {
     bool ending = false;
     bool watches_many = false;
     EndReason end_reason = EndReason::kStopped;
-    RefList watchers;  ///< one that ended may still be there, if it watched many
+    RefList<4> watchers;  ///< one that ended may still be there, if it watched many
     /// Kept only while they are few: whoever watches thousands lives long, and they end before it.
-    std::vector<ActorRef> watching;
+    ShortList<ActorRef, 2> watching;
     std::vector<Op> ops;
     TimerBook timers;
     Rng rng;
     std::uint64_t next_child = 0;
     ActorRef parent;
-    RefList children;
+    RefList<1> children;
     std::string end_detail;
   };
 
@@ -160,7 +161,6 @@ class World : private CompletionSink {
 
   void complete(LaunchId launch, Time at, Result<StepResult> result) override;
   void schedule_done(Entry& entry, Op& op, Time at, Message done);
-  static void prefetch(const Entry& entry);
   void forget_timer(Entry& entry, const Event& event);
   void forget_op(Entry& entry, const Event& event);
   void undeliverable(const Event& event);

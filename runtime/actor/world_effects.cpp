@@ -26,7 +26,7 @@ void World::apply(Entry& entry, effect::Send& send) {
   Envelope envelope{entry.ref, send.to, std::move(send.message)};
   const Time due = due_from(entry, send.to.node);
   if (send.to.node != entry.ref.node && options_.drop && options_.drop(envelope)) return;
-  queue_.push(due, Event{std::move(envelope), EventKind::kMessage, 0});
+  queue_.push(due, Event{std::move(envelope), EventKind::kMessage, 0, 0});
 }
 
 void World::apply(Entry& entry, effect::Timer& timer) {
@@ -34,7 +34,7 @@ void World::apply(Entry& entry, effect::Timer& timer) {
   apply(entry, previous);
   const EventHandle event = queue_.push(
       std::max(timer.at, now_ + kLeastDelay),
-      Event{Envelope{{}, entry.ref, make_message<TimerFired>(timer.tag)}, EventKind::kTimer, 0});
+      Event{Envelope{{}, entry.ref, {}}, EventKind::kTimer, timer.tag.kind, timer.tag.key});
   entry.timers.add({timer.tag, event});
 }
 
@@ -90,9 +90,9 @@ void World::complete(LaunchId launch, Time at, Result<StepResult> result) {
 void World::schedule_done(Entry& entry, Op& op, Time at, Message done) {
   if (op.scheduled) queue_.remove(op.event);
   op.scheduled = true;
-  op.event =
-      queue_.push(std::max(at, now_ + kLeastDelay),
-                  Event{Envelope{{}, entry.ref, std::move(done)}, EventKind::kDone, op.id.value});
+  op.event = queue_.push(
+      std::max(at, now_ + kLeastDelay),
+      Event{Envelope{{}, entry.ref, std::move(done)}, EventKind::kDone, 0, op.id.value});
 }
 
 void World::apply(Entry& entry, effect::Cancel& cancel) {
@@ -129,11 +129,11 @@ void World::apply(Entry& entry, effect::Watch& watch) {
   entry.watching.push_back(watch.ref);
   if (entry.watching.size() <= kWatchedMost) return;
   entry.watches_many = true;
-  entry.watching = {};
+  entry.watching.clear();
 }
 
 void World::apply(Entry& entry, effect::Unwatch& unwatch) {
-  if (!entry.watches_many) std::erase(entry.watching, unwatch.ref);
+  if (!entry.watches_many) entry.watching.erase(unwatch.ref);
   if (Entry* target = World::entry(unwatch.ref)) target->watchers.erase(entry.ref);
 }
 

@@ -153,9 +153,10 @@ class CoreDriver {
   template <class M>
   Turn hears(const M& message, Speaker speaker = {}) {
     static_assert(Core::Accepts::template accepts<M>, "outside of its protocol");
-    Context context{now_, self_, speaker.ref, rng_, next_child_};
+    const Message sent = make_message<M>(message);
+    Context context{now_, self_, speaker.ref, rng_, next_child_, sent};
     Effects effects;
-    core_.on(message, context, effects);
+    core_.on(*sent.as<M>(), context, effects);
     return Turn(std::move(effects));
   }
   Turn starts(Speaker parent = {}) { return hears(Started{}, parent); }

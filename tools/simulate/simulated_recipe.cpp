@@ -11,7 +11,7 @@ class Writer final : public AnswerWriter {
   explicit Writer(std::uint32_t bytes_per_token) : bytes_per_token_(bytes_per_token) {}
 
   bool feed(const RowTokens& tokens, std::string& out) override {
-    out.append(tokens.tokens.size() * bytes_per_token_, 't');
+    out.append(tokens.count() * bytes_per_token_, 't');
     return false;
   }
   void finish(Finish, std::uint32_t, std::string&) override {}

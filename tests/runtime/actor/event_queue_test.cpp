@@ -10,7 +10,7 @@ namespace troupe {
 namespace {
 
 Event event(std::uint64_t key) {
-  return Event{{}, EventKind::kMessage, key};
+  return Event{{}, EventKind::kMessage, 0, key};
 }
 
 TEST(EventQueue, PopsByTimeThenBySequence) {
@@ -30,7 +30,8 @@ TEST(EventQueue, RemoveAgreesWithASortedList) {
   std::vector<std::pair<std::int64_t, std::uint64_t>> model;
   std::vector<std::pair<EventHandle, std::uint64_t>> handles;
   for (std::uint64_t i = 0; i < 20000; ++i) {
-    const auto due = static_cast<std::int64_t>(rng.below(1000));
+    // Ties, and all distances up to seconds: soon, in fine buckets, in coarse ones.
+    const auto due = static_cast<std::int64_t>(rng.below(1000)) << rng.below(25);
     handles.emplace_back(queue.push(Time(due), event(i)), i);
     model.emplace_back(due, i);
     if (rng.chance(0.4)) {
