@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "actors/traffic/report_json.hpp"
+#include "runtime/base/huge_pages.hpp"
 #include "tools/cli/cli.hpp"
 #include "tools/simulate/pd_recorder.hpp"
 #include "tools/simulate/pd_report.hpp"
@@ -201,6 +202,7 @@ Result<int> simulate_plan(const ClusterPlan& plan, const std::optional<TrafficPl
 }
 
 Result<int> simulate(const SimulateOptions& options) {
+  (void)use_huge_pages();
   TROUPE_TRY_ASSIGN(const SimulateSettings settings, options.load());
   if (settings.plan) return simulate_plan(*settings.plan, settings.load, options);
   if (!options.report.empty() || !options.perfetto.empty()) {

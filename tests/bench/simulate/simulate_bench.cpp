@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "runtime/base/huge_pages.hpp"
 #include "tests/bench/simulate/figures.hpp"
 
 namespace troupe::bench {
@@ -45,6 +46,7 @@ int run(int argc, char** argv) {
     if (std::string_view(argv[i]) == "--conversation") conversation = argv[i + 1];
     if (std::string_view(argv[i]) == "--agentic") agentic = argv[i + 1];
   }
+  (void)use_huge_pages();  // as the command does
   std::vector<Figure> figures = world_figures(arguments.quick);
   figures.push_back(growth_figure(arguments.quick));
   if (!conversation.empty()) {
