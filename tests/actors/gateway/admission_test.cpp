@@ -151,13 +151,11 @@ TEST(GatewayPlacement, RanksThatEndOrLeaveAreNotChosen) {
 TEST(GatewayPlacement, EachChoiceOfARequestCountsAsOne) {
   GatewayDriver gateway(6);
   gateway.ready();
-  const Turn admitted = gateway.chats();
-  const ActorRef request = admitted.all<effect::Spawn>().at(0).ref;
-  const RequestId id = born(admitted).id;
-  const Placed placed = gateway.places(request, "m", 3, id).only<Placed>(request);
+  const ActorRef request = gateway.request();
+  const Placed placed = gateway.places(request, "m", 3).only<Placed>(request);
   ASSERT_EQ(placed.more_rows.size(), 2u);
   EXPECT_NE(placed.more_rows[0], placed.more_rows[1]);
-  EXPECT_NE(placed.more_rows[0], id);
+  EXPECT_NE(placed.more_rows[0], gateway.ids.at(request));
   // One of four places at the rank is left, and three of six here.
   const ActorRef other = gateway.request();
   EXPECT_EQ(gateway.places(other, "m", 2).only<NotPlaced>(other).code, Code::kUnavailable);

@@ -1,6 +1,8 @@
 // A gateway core whose sessions, ranks and requests the test plays.
 #pragma once
 
+#include <map>
+
 #include "actors/gateway/gateway_core.hpp"
 #include "tests/actors/core_driver.hpp"
 
@@ -55,11 +57,14 @@ class GatewayDriver {
   ActorRef request() {
     const auto spawned = chats().all<effect::Spawn>();
     EXPECT_EQ(spawned.size(), 1u);
-    return spawned.empty() ? ActorRef{} : spawned.front().ref;
+    if (spawned.empty()) return {};
+    const ActorRef ref = spawned.front().ref;
+    ids[ref] = static_cast<const RequestCore::Args*>(spawned.front().args.get())->id;
+    return ref;
   }
-  Turn places(const ActorRef& request, const char* model = "m", std::uint32_t rows = 1,
-              RequestId id = RequestId(1)) {
-    return driver.hears(PlaceRequest{id, model, rows}, from(request));
+  /// Requires: request() gave it.
+  Turn places(const ActorRef& request, const char* model = "m", std::uint32_t rows = 1) {
+    return driver.hears(PlaceRequest{ids.at(request), model, rows}, from(request));
   }
   /// The rank that it was given; nobody if none.
   ActorRef placed(const ActorRef& request, const char* model = "m") {
@@ -74,6 +79,7 @@ class GatewayDriver {
 
   CoreDriver<GatewayCore> driver;
   std::uint64_t exchange = 0;
+  std::map<ActorRef, RequestId> ids;  ///< of requests
 };
 
 /// The value of a header, or an empty string.

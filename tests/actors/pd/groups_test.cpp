@@ -151,7 +151,7 @@ TEST_F(InstanceTest, EndsComeInOneBatchWithAllTokens) {
       instance.hears(done({{milliseconds(10), Duration()}, {{RequestId(1), 0, 49}}, 3}));
   const auto row = turn.only<TokenBatch>(kGroupStreams).rows.at(0);
   EXPECT_EQ(row.first, 1u);
-  EXPECT_EQ(row.tokens.size(), 49u);
+  EXPECT_EQ(row.count(), 49u);
   EXPECT_EQ(turn.only<DecodeEnded>(kGroupRoute).output, 50u);
   EXPECT_TRUE(turn.all<effect::LaunchStep>().empty()) << "nothing is left";
 }
