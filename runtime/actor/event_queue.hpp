@@ -4,8 +4,8 @@
 // seq is the order of pushing. Small keys over a pool of events; a removed event's key leaves at
 // once, so that a cancelled timer costs no memory.
 //
-// What is due soon (within 131 µs) stands in a 4-ary heap, what is due later in
-// buckets without an order: 512 of 131 µs, then any number of 67 ms. A bucket is poured when all
+// What is due soon (within about a millisecond) stands in a 4-ary heap, what is due later in
+// buckets without an order: 256 of 1 ms, then any number of 268 ms. A bucket is poured when all
 // before it are empty. So the heap stays small, and a deadline of a request, which is nearly always
 // cancelled, is put into a bucket and taken out of it without a search.
 //
@@ -78,8 +78,8 @@ class EventQueue {
     std::int64_t due = 0;     ///< tells where the key is
     std::uint32_t index = 0;  ///< in the heap or its bucket
   };
-  static constexpr int kFineBits = 17;
-  static constexpr int kCoarseBits = 26;
+  static constexpr int kFineBits = 20;
+  static constexpr int kCoarseBits = 28;
   static constexpr std::size_t kFine = 1u << (kCoarseBits - kFineBits);
 
   /// The first event stands at the top of the heap. Requires: !empty().

@@ -37,7 +37,7 @@ double nanoseconds_a_message(std::uint64_t messages) {
   const double start = bench::cpu_seconds();
   for (std::uint64_t i = 0; i < messages; ++i) {
     const Message message = make_message<Tick>(i);
-    Context context{Time(0), self, {}, rng, next_child};
+    Context context{Time(0), self, {}, rng, next_child, message};
     if constexpr (kObserved) {
       observed.arrived();
       const std::uint64_t begin = Observed::ticks();

@@ -47,6 +47,7 @@ struct BareLoop {
   std::int64_t now = 0;
   Rng rng;
   std::uint64_t next_child = 0;
+  const Message no_message;
   Effects effects;
   std::vector<RankCore> ranks;
   std::vector<BalancerCore> balancer;
@@ -72,7 +73,7 @@ struct BareLoop {
   }
 
   void handle(const BareEvent& event) {
-    Context context{Time(now), bare_ref(event.to), {}, rng, next_child};
+    Context context{Time(now), bare_ref(event.to), {}, rng, next_child, no_message};
     if (event.to == kRanks) {
       balancer[0].on(*event.message.as<Finished>(), context, effects);
     } else if (event.message) {
@@ -84,7 +85,7 @@ struct BareLoop {
   }
 
   std::uint64_t run() {
-    Context context{Time(0), bare_ref(kRanks), {}, rng, next_child};
+    Context context{Time(0), bare_ref(kRanks), {}, rng, next_child, no_message};
     balancer[0].on(Started{}, context, effects);
     carry_out(kRanks);
     std::uint64_t events = 0;
