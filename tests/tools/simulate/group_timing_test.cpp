@@ -78,14 +78,14 @@ TEST(GroupTiming, WarnsWhenMemoryDoesNotFit) {
 TEST(GroupTiming, ARunHasOneSource) {
   const std::string path = test::shared_path(kTable);
   TROUPE_NEEDS_FILE(path);
-  auto plan = parse_cluster_plan("prefill: {engines: 1}\nconstants: {decode_extra_ms: 3.177}\n",
-                                 "plan.yaml");
+  const std::string pools = "prefill: {engines: 1}\nworkload: {request_rate: 1, num_requests: 9}\n";
+  auto plan = parse_cluster_plan(pools + "constants: {decode_extra_ms: 3.177}\n", "plan.yaml");
   ASSERT_TRUE(plan.ok());
   plan->timing = path;
   const auto made = PdCluster::make(*plan, {});
   ASSERT_FALSE(made.ok());
   EXPECT_NE(made.error().message.find("decode_extra_ms"), std::string::npos);
-  auto host = parse_cluster_plan("prefill: {engines: 1}\nhost_step_us: 200\n", "plan.yaml");
+  auto host = parse_cluster_plan(pools + "host_step_us: 200\n", "plan.yaml");
   ASSERT_TRUE(host.ok());
   EXPECT_FALSE(PdCluster::make(*host, {}).ok()) << "the formula has a host of its own";
   host->timing = path;
@@ -93,8 +93,7 @@ TEST(GroupTiming, ARunHasOneSource) {
 }
 
 TEST(GroupTiming, ATableThatIsNotThereIsAnError) {
-  ClusterPlan plan;
-  plan.timing = "no-such-table";
+  ClusterPlan plan = table_plan("no-such-table");
   const auto made = PdCluster::make(plan, {});
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().code, Code::kNotFound);
