@@ -25,12 +25,12 @@ struct GroupUse {
     double sum = 0;
     for (const Duration one : result.own) sum += one.seconds();
     const auto count = static_cast<double>(result.own.size());
-    ++steps;
+    steps += result.steps;
     busy += step_seconds * count;
     own += sum;
     tokens += result.tokens;
-    ratio += sum > 0 ? step_seconds * count / sum : 1;
-    rows += step_rows;
+    ratio += (sum > 0 ? step_seconds * count / sum : 1) * result.steps;
+    rows += step_rows * result.steps;
     row_time += step_rows * step_seconds;
   }
   void add(const GroupUse& other) {

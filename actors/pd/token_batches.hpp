@@ -18,13 +18,15 @@ class TokenBatches {
   /// already.
   void add(const ActorRef& streams, const ActorRef& as, RequestId request, std::uint32_t first,
            std::uint32_t count, bool finish) {
-    if (!streams) return;
     RowTokens row;
     row.request = request;
     row.first = first;
     row.unseen = count;
     row.finish = finish ? Finish::kStop : Finish::kNone;
-    batch_of(streams, as).rows.push_back(std::move(row));
+    add(streams, as, std::move(row));
+  }
+  void add(const ActorRef& streams, const ActorRef& as, RowTokens row) {
+    if (streams) batch_of(streams, as).rows.push_back(std::move(row));
   }
 
   void hand_out(std::uint64_t step, Effects& out) {

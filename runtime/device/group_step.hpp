@@ -65,6 +65,8 @@ struct GroupPlan {
   std::vector<GroupEntry> enters;
   std::vector<GroupLeave> leaves;  ///< rows that were cancelled; unknown ones are ignored
   std::vector<float> drafts;       ///< decode: drafts a row to verify, of each member
+  /// Engines that do both: decode alone goes on for so many steps, or until a row ends.
+  std::uint32_t steps_most = 1;
 };
 
 struct GroupEnd {
@@ -77,6 +79,7 @@ struct GroupResult {
   std::vector<Duration> own;    ///< each member's time, without waiting for the others
   std::vector<GroupEnd> ended;  ///< rows whose answer is complete, by member
   double tokens = 0;            ///< that the step gave, of all rows
+  std::uint32_t steps = 1;      ///< how many steps these were
 };
 
 /// Of a step's result; empty for devices that run single ranks.

@@ -63,7 +63,7 @@ void ModelledDevice::launch(Launch launch, Time now, CompletionSink& sink) {
   }
   const Time end = start + std::max(outcome.takes, kLeast);
   stream->second = end;
-  pending_.emplace(launch.id, Pending{launch.stream, end, &sink});
+  pending_.emplace(launch.id, Pending{launch.stream, launch.slot, start, end, &sink});
   lock.unlock();
   sink.complete(launch.id, end, std::move(outcome.result));
 }
@@ -73,10 +73,28 @@ void ModelledDevice::forget_ended(Time now) {
   std::erase_if(pending_, [&](const auto& entry) { return entry.second.end < now; });
 }
 
+std::optional<Result<StepResult>> ModelledDevice::cut(Pending& launch, Time now) {
+  Time& free_at = free_at_.at(launch.stream);
+  if (free_at != launch.end) return std::nullopt;
+  auto outcome = model_->cut(launch.start, now);
+  if (!outcome) return std::nullopt;
+  if (outcome->result.ok()) {
+    outcome->result->slot = launch.slot;
+    outcome->result->device_time = outcome->takes;
+  }
+  launch.end = free_at = std::max(launch.start + outcome->takes, now + kLeast);
+  return std::move(outcome->result);
+}
+
 void ModelledDevice::cancel(LaunchId launch, Time now) {
   std::unique_lock lock(mutex_);
   const auto at = pending_.find(launch);
   if (at == pending_.end() || at->second.end <= now) return;
+  if (auto earlier = cut(at->second, now)) {
+    const Pending ended = at->second;
+    lock.unlock();
+    return ended.sink->complete(launch, ended.end, std::move(*earlier));
+  }
   // Launches of a stream end in order, cancelled ones as well: not before those ahead of it.
   Time end = now + kLeast;
   for (auto earlier = pending_.begin(); earlier != at; ++earlier) {

@@ -6,8 +6,9 @@
 // the same device works in virtual time and, delivered by a timer, in real time.
 //
 // Invariants: those of Device. A cancelled launch completes at the cancel, or as soon as those
-// ahead of it on its stream have ended; launches behind it keep the times that they were told. Ends
-// on one stream are at least 1 ns apart.
+// ahead of it on its stream have ended; launches behind it keep the times that they were told. One
+// that holds many steps may end behind the step that runs, with what it has done (StepModel::cut).
+// Ends on one stream are at least 1 ns apart.
 //
 // Threads: any, one at a time per call (a mutex keeps the books). The sink is called without it.
 #pragma once
@@ -15,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "runtime/device/device.hpp"
 
@@ -30,6 +32,9 @@ class StepModel {
   virtual ~StepModel() = default;
   virtual Outcome forward(const StepPlan& plan, Time start) = 0;
   virtual Outcome sample(const StepPlan& plan, Time start) = 0;
+  /// The latest launch, which began at `start`, is to end as soon after `now` as it can: how long
+  /// it then took in all, and what it brought. Nothing: it has no such place.
+  virtual std::optional<Outcome> cut(Time /*start*/, Time /*now*/) { return std::nullopt; }
   /// A copy of this many bytes between host and device.
   virtual Duration copy(std::size_t bytes) = 0;
 };
@@ -50,11 +55,15 @@ class ModelledDevice final : public Device {
  private:
   struct Pending {
     StreamId stream;
+    std::uint32_t slot = 0;
+    Time start;
     Time end;
     CompletionSink* sink;
   };
   StepModel::Outcome run(const Launch& launch, Time start);
   void forget_ended(Time now);
+  /// Of a launch that is the latest on its stream: its earlier end, if it has one.
+  std::optional<Result<StepResult>> cut(Pending& launch, Time now);
 
   const DeviceInfo info_;
   std::unique_ptr<StepModel> model_;

@@ -4,6 +4,7 @@
 //   hardware: B200                       # or {name: …, hbm_gb: …, hbm_tb_s: …, nic_gb_s: …}
 //   prefill:  {engines: 16, ranks: 4, step_budget_ms: 220, policy: buckets}
 //   decode:   {instances: 1, ranks: 64, rows_most: 96, drafts: confidence, policy: balanced}
+//   timing: formula:v41                  # or a table of measured steps: a file, or its name
 //   constants:                           # each has a default, with its source
 //     prefill_b_us: {value: 11.2, source: measured on our machines}
 //   workload: {request_rate: 1000, num_requests: 20000, isl: 77000, cached_share: 0.96, osl: 800}
@@ -44,6 +45,7 @@ struct PlanConstant {
   double value = 0;
   std::string unit;
   std::string source;
+  bool given = false;  ///< by the plan's file
 };
 
 struct PrefillPlan {
@@ -93,6 +95,11 @@ struct ClusterPlan {
   PrefillPlan prefill;
   DecodePlan decode;
   std::vector<PlanConstant> constants;
+  /// Of steps: the formula with the constants above, or one table of a real GPU (then what an
+  /// engine's host adds to each step, and to each row of it). Never both.
+  std::string timing = "formula:v41";
+  double host_step_us = 0;
+  double host_row_us = 0;
   bool up_already = true;  ///< groups are there at the beginning; else each starts up first
   std::uint32_t context_max = 1u << 20;
   std::uint32_t requests_max = 1u << 18;

@@ -126,6 +126,7 @@ Status read_constants(const std::string& file, const YAML::Node& node, ClusterPl
   YamlMap map(file, node, "constants");
   for (PlanConstant& one : plan.constants) {
     if (!map.has(one.name)) continue;
+    one.given = true;
     if (node[one.name].IsScalar()) {
       const Range range = range_of(one.name);
       map.get(one.name, one.value, range.least, range.most);
@@ -241,6 +242,9 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   map.get("seed", plan.seed, 0, std::uint64_t{1} << 52);
   map.get("explore_ties", plan.explore_ties);
   map.get("up_already", plan.up_already);
+  map.get("timing", plan.timing);
+  map.get("host_step_us", plan.host_step_us, kMicros.least, kMicros.most);
+  map.get("host_row_us", plan.host_row_us, kMicros.least, kMicros.most);
   map.get("context_max", plan.context_max, 2, 1u << 26);
   map.get("requests_max", plan.requests_max, 1, 1u << 26);
   map.get("request_timeout_ms", plan.request_timeout);

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 
+#include "runtime/simulation/group_cost.hpp"
 #include "runtime/simulation/step_cost.hpp"
 
 namespace troupe {
@@ -56,7 +57,7 @@ struct CostUse {
   std::uint64_t context_outside = 0;  ///< longer than the published context
 };
 
-class CostModel final : public StepCost {
+class CostModel final : public StepCost, public GroupCost {
  public:
   explicit CostModel(PrefillConstants prefill = {}, DecodeConstants decode = {})
       : prefill_(prefill), decode_(decode) {}
@@ -69,8 +70,14 @@ class CostModel final : public StepCost {
   /// `rows` sequences with `tokens` verified tokens (drafts included) and `context` tokens of KV.
   double decode_seconds(double rows, double tokens, double context);
   /// A step with a row of this length.
-  void saw_context(std::uint64_t longest);
-  void saw_step() { ++use_.steps; }
+  void saw_context(std::uint64_t longest) override;
+  void saw_step() override { ++use_.steps; }
+  double prompts_seconds(const PromptWork& work) override {
+    return prefill_seconds(work.tokens, work.pairs());
+  }
+  double rows_seconds(const RowWork& work) override {
+    return decode_seconds(work.rows, work.tokens, work.context);
+  }
 
   const CostUse& use() const { return use_; }
   /// Each constant with its unit, source and range.

@@ -69,23 +69,21 @@ StepModel::Outcome PrefillGroup::forward(const StepPlan& plan, Time) {
   TROUPE_ASSERT(plan.group != nullptr, "a group runs plans of groups");
   cost_->saw_step();
   auto result = std::make_shared<GroupResult>();
-  sums_.assign(members_, Sums());
+  work_.assign(members_, PromptWork());
   for (const GroupChunk& chunk : plan.group->chunks) {
-    Sums& sums = sums_.at(chunk.member);
-    sums.tokens += chunk.tokens;
-    sums.pairs += chunk.tokens * (chunk.start + chunk.tokens / 2.0);
+    work_.at(chunk.member).add(chunk.tokens, chunk.start, chunk.last);
     result->tokens += chunk.tokens;
     const std::uint32_t output = chunk.work == nullptr ? 1 : chunk.work->output;
     if (chunk.last && output <= 1) result->ended.push_back({chunk.request, chunk.member, 1});
   }
-  for (const Sums& sums : sums_) {
-    const double own = sums.tokens > 0 ? cost_->prefill_seconds(sums.tokens, sums.pairs) : 0;
+  for (const PromptWork& work : work_) {
+    const double own = work.tokens > 0 ? cost_->prompts_seconds(work) : 0;
     result->own.push_back(from_seconds(own));
   }
   return outcome(plan, std::move(result));
 }
 
-DecodeGroup::DecodeGroup(std::shared_ptr<CostModel> cost, std::uint32_t members,
+DecodeGroup::DecodeGroup(std::shared_ptr<GroupCost> cost, std::uint32_t members,
                          const DecodeGroupOptions& options)
     : GroupModel(std::move(cost), members),
       options_(options),
@@ -148,7 +146,7 @@ double DecodeGroup::step_member(std::uint32_t index, double drafts, GroupResult&
   const double rows = static_cast<double>(member.rows.size());
   const double context = member.base + rows * member.position;
   const double gained = accepted(drafts);
-  double time = cost_->decode_seconds(rows, rows * (1 + drafts), context) + options_.extra;
+  double time = cost_->rows_seconds({rows, rows * (1 + drafts), context}) + options_.extra;
   if (options_.rule == DraftRule::kConfidence) time /= 1 - options_.overhead;
   member.position += gained;
   result.tokens += rows * gained;

@@ -4,7 +4,7 @@
 // A group's step ends for all members with its slowest one (layers of experts are spread over the
 // group, so that everybody waits for everybody). Members without work step along.
 //
-// PrefillGroup: a member's time is the prefill formula of its chunks.
+// PrefillGroup: a member's time is that of its chunks (group_cost.hpp).
 //
 // DecodeGroup: rows are kept as sums. All rows of a member advance together, by the mean of
 // accepted tokens a step, so that a row is one number: the member's position at which it ends. What
@@ -22,14 +22,14 @@
 
 #include "runtime/cost/draft_budget.hpp"
 #include "runtime/device/modelled_device.hpp"
-#include "runtime/simulation/cost_model.hpp"
+#include "runtime/simulation/group_cost.hpp"
 
 namespace troupe {
 
 /// What both kinds of groups share: the sink of costs, and what nobody asks of them.
 class GroupModel : public StepModel {
  public:
-  GroupModel(std::shared_ptr<CostModel> cost, std::uint32_t members)
+  GroupModel(std::shared_ptr<GroupCost> cost, std::uint32_t members)
       : cost_(std::move(cost)), members_(members) {}
 
   Outcome sample(const StepPlan& plan, Time start) override;
@@ -38,7 +38,7 @@ class GroupModel : public StepModel {
  protected:
   Outcome outcome(const StepPlan& plan, std::shared_ptr<GroupResult> result) const;
 
-  std::shared_ptr<CostModel> cost_;
+  std::shared_ptr<GroupCost> cost_;
   std::uint32_t members_;
 };
 
@@ -48,11 +48,7 @@ class PrefillGroup final : public GroupModel {
   Outcome forward(const StepPlan& plan, Time start) override;
 
  private:
-  struct Sums {
-    double tokens = 0;
-    double pairs = 0;
-  };
-  std::vector<Sums> sums_;  ///< kept for its memory
+  std::vector<PromptWork> work_;  ///< kept for its memory
 };
 
 struct DecodeGroupOptions {
@@ -69,7 +65,7 @@ struct DecodeGroupOptions {
 
 class DecodeGroup final : public GroupModel {
  public:
-  DecodeGroup(std::shared_ptr<CostModel> cost, std::uint32_t members,
+  DecodeGroup(std::shared_ptr<GroupCost> cost, std::uint32_t members,
               const DecodeGroupOptions& options);
   Outcome forward(const StepPlan& plan, Time start) override;
 

@@ -11,33 +11,26 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
-struct Rows {
-  double prefill_tokens = 0;
-  double prefill_squares = 0;  ///< Σq²
-  double prefill_prefix = 0;   ///< Σqc
-  double decode_tokens = 0;
-  double decode_context = 0;
-  double decode_rows = 0;
+struct Work {
+  PromptWork prompts;
+  RowWork rows;
   std::int64_t sampled = 0;
 };
 
-Rows rows_of(const StepPlan& plan) {
-  Rows rows;
+Work work_of(const StepPlan& plan) {
+  Work work;
   for (const StepRow& row : plan.rows) {
     if (row.count == 0) continue;
-    if (row.sample) ++rows.sampled;
-    const double q = row.count, c = row.start;
+    if (row.sample) ++work.sampled;
     if (row.input_on_device) {
-      rows.decode_tokens += q;
-      rows.decode_context += c + q;
-      rows.decode_rows += 1;
+      work.rows.rows += 1;
+      work.rows.tokens += row.count;
+      work.rows.context += row.start + row.count;
     } else {
-      rows.prefill_tokens += q;
-      rows.prefill_squares += q * q;
-      rows.prefill_prefix += q * c;
+      work.prompts.add(row.count, row.start, row.sample);
     }
   }
-  return rows;
+  return work;
 }
 
 std::string layout_text(const TimingLayout& layout) {
@@ -65,29 +58,38 @@ double TimingModel::counted(const TimedStep& step) {
   return step.ms;
 }
 
-Duration TimingModel::step(const StepPlan& plan) {
-  const Rows rows = rows_of(plan);
-  ++use_.steps;
+TimedStep TimingModel::prompts(const PromptWork& work, double more_tokens) const {
+  return table_->prefill(work.tokens * work.tokens / work.squares, work.tokens + more_tokens,
+                         work.prefix / work.tokens);
+}
+
+double TimingModel::kernels_ms(const PromptWork& prompts, const RowWork& rows) {
   double ms = 0;
   TimedStep decoded;
-  if (rows.decode_tokens > 0) {
-    decoded = table_->decode(rows.decode_tokens, rows.decode_context / rows.decode_rows);
+  if (rows.rows > 0) {
+    decoded = table_->decode(rows.tokens, rows.context / rows.rows);
     ms += counted(decoded);
   }
-  if (rows.prefill_tokens > 0) {
-    const double q = rows.prefill_tokens, n = q * q / rows.prefill_squares,
-                 c = rows.prefill_prefix / q;
-    const TimedStep prompts = table_->prefill(n, q, c);
-    ms += counted(prompts);
-    if (rows.decode_tokens > 0) {
-      ++use_.mixed_steps;
-      if (one_pass_) {
-        const TimedStep all = table_->prefill(n, q + rows.decode_tokens, c);
-        ms = all.ms - all.attention_ms + prompts.attention_ms + decoded.attention_ms;
-      }
-    }
-  }
-  return from_seconds(ms / 1e3) + host_.step + host_.row * rows.sampled;
+  if (prompts.tokens == 0) return ms;
+  const TimedStep prefilled = this->prompts(prompts, 0);
+  ms += counted(prefilled);
+  if (rows.rows == 0) return ms;
+  ++use_.mixed_steps;
+  if (!one_pass_) return ms;
+  const TimedStep all = this->prompts(prompts, rows.tokens);
+  return all.ms - all.attention_ms + prefilled.attention_ms + decoded.attention_ms;
+}
+
+Duration TimingModel::step(const StepPlan& plan) {
+  const Work work = work_of(plan);
+  ++use_.steps;
+  return from_seconds(kernels_ms(work.prompts, work.rows) / 1e3) + host_.step +
+         host_.row * work.sampled;
+}
+
+double TimingModel::mixed_seconds(const PromptWork& prompts, const RowWork& rows) {
+  return kernels_ms(prompts, rows) / 1e3 + host_.step.seconds() +
+         host_.row.seconds() * (rows.rows + prompts.ends);
 }
 
 std::vector<std::string> TimingModel::describe() const {

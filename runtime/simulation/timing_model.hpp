@@ -13,12 +13,17 @@
 // The rule for one pass is the package's own, too (run_mixed of aiconfigurator-core). Every look-up
 // is counted by how well its point is founded, and reports say so.
 //
+// With drafts a row's tokens are the verified ones: a table then reads its KV once for each of
+// them, which is too much for engines that verify in one pass (TIMING.md section 6 says by how
+// much).
+//
 // Threads: one owner; the table may be shared.
 #pragma once
 
 #include <array>
 #include <memory>
 
+#include "runtime/simulation/group_cost.hpp"
 #include "runtime/simulation/step_cost.hpp"
 #include "runtime/simulation/timing_table.hpp"
 
@@ -26,8 +31,8 @@ namespace troupe {
 
 struct TimingUse {
   std::uint64_t steps = 0;
-  std::uint64_t mixed_steps = 0;
-  std::uint64_t points = 0;  ///< look-ups; a mixed step makes two
+  std::uint64_t mixed_steps = 0;  ///< of ranks or members
+  std::uint64_t points = 0;       ///< look-ups; a mixed step makes two
   std::uint64_t measured = 0;
   std::uint64_t derived = 0;
   std::uint64_t extrapolated = 0;  ///< beyond what was measured, or beyond the grid
@@ -38,13 +43,20 @@ struct TimingUse {
 struct HostTime {
   Duration step;
   Duration row;
+  static HostTime of_us(double step, double row) {
+    return {from_seconds(step / 1e6), from_seconds(row / 1e6)};
+  }
 };
 
-class TimingModel final : public StepCost {
+class TimingModel final : public StepCost, public GroupCost {
  public:
   explicit TimingModel(std::shared_ptr<const TimingTable> table, HostTime host = {});
 
   Duration step(const StepPlan& plan) override;
+  double prompts_seconds(const PromptWork& work) override { return mixed_seconds(work, {}); }
+  double rows_seconds(const RowWork& work) override { return mixed_seconds({}, work); }
+  double mixed_seconds(const PromptWork& prompts, const RowWork& rows) override;
+  void saw_step() override { ++use_.steps; }
   std::vector<std::string> describe() const override;
   std::string extrapolation() const override;
 
@@ -52,6 +64,9 @@ class TimingModel final : public StepCost {
 
  private:
   double counted(const TimedStep& step);
+  /// Requires: work.tokens > 0. `more_tokens` of rows that go through the same pass.
+  TimedStep prompts(const PromptWork& work, double more_tokens) const;
+  double kernels_ms(const PromptWork& prompts, const RowWork& rows);
 
   std::shared_ptr<const TimingTable> table_;
   HostTime host_;

@@ -98,11 +98,11 @@ class Bench:
         return str(found[0])
 
 
-def run_json(command, timeout_s=900):
+def run_json(command, timeout_s=900, env=None):
     """Runs a program and reads the JSON object that its output ends with."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=timeout_s, check=False)
+                              timeout=timeout_s, check=False, env=env)
     except subprocess.TimeoutExpired as late:
         raise Missing(f"{command[0]} took longer than {timeout_s} s") from late
     start = ("\n" + done.stdout).rfind("\n{")

@@ -60,7 +60,11 @@ TrafficPlan traffic_plan_of(const ClusterPlan& plan, Status& status) {
 
 }  // namespace
 
-Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& plan, Options options) {
+Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& given, Options options) {
+  ClusterPlan plan = given;
+  TROUPE_TRY_ASSIGN(StepTiming timing,
+                    step_timing(plan.timing, HostTime::of_us(plan.host_step_us, plan.host_row_us)));
+  if (timing.table != nullptr) TROUPE_TRY(take_table(plan, *timing.table));
   Status status = ok_status();
   const TrafficPlan traffic = options.load ? *options.load : traffic_plan_of(plan, status);
   TROUPE_TRY(status);
@@ -71,20 +75,26 @@ Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& plan, Opti
   TROUPE_TRY_ASSIGN(const PrefillRule prefill, prefill_rule_from(plan.prefill.policy));
   TROUPE_TRY_ASSIGN(const DecodeRule decode, decode_rule_from(plan.decode.policy));
   TROUPE_TRY_ASSIGN(const DraftRule drafts, draft_rule_from(plan.decode.drafts));
-  std::unique_ptr<PdCluster> cluster(
-      new PdCluster(plan, std::move(options), std::move(source), traffic, prefill, decode, drafts));
+  std::unique_ptr<PdCluster> cluster(new PdCluster(plan, std::move(options), std::move(timing),
+                                                   std::move(source), traffic, prefill, decode,
+                                                   drafts));
   return cluster;
 }
 
-PdCluster::PdCluster(const ClusterPlan& plan, Options options,
+PdCluster::PdCluster(const ClusterPlan& plan, Options options, StepTiming timing,
                      std::shared_ptr<RequestSource> source, const TrafficPlan& traffic,
                      PrefillRule prefill, DecodeRule decode, DraftRule drafts)
     : plan_(plan),
       options_(std::move(options)),
       source_(std::move(source)),
-      cost_(std::make_shared<CostModel>(prefill_constants(plan), decode_constants(plan))),
+      timing_(std::move(timing)),
       wiring_(std::make_shared<PdWiring>()),
       faults_(plan.faults) {
+  if (timing_.model != nullptr) {
+    cost_ = timing_.model;
+  } else {
+    cost_ = std::make_shared<CostModel>(prefill_constants(plan), decode_constants(plan));
+  }
   std::stable_sort(faults_.begin(), faults_.end(),
                    [](const GroupFault& a, const GroupFault& b) { return a.at < b.at; });
   make_devices(drafts);

@@ -20,6 +20,7 @@
 #include "actors/prefill_balancer/prefill_balancer_core.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
 #include "tools/simulate/assembly.hpp"
+#include "tools/simulate/group_timing.hpp"
 
 namespace troupe {
 
@@ -37,7 +38,8 @@ class PdCluster {
     Duration sample_every = seconds(1);
   };
 
-  /// kInvalid: policies that are not there, a load that cannot be, a trace that cannot be read.
+  /// kInvalid: policies that are not there, a load that cannot be, a trace that cannot be read, a
+  /// table of step times that is not there or beside constants of the formula.
   static Result<std::unique_ptr<PdCluster>> make(const ClusterPlan& plan, Options options);
   ~PdCluster();
 
@@ -50,7 +52,9 @@ class PdCluster {
   World& world() { return *world_; }
   const TrafficCore& traffic() { return world_->core<TrafficCore>(traffic_); }
   const SimulationNotes& notes() const { return notes_; }
-  const CostModel& cost() const { return *cost_; }
+  const GroupCost& cost() const { return *cost_; }
+  /// Of step times; nobody: they are the formula's.
+  const TimingTable* table() const { return timing_.table.get(); }
   const RouteCore& route() { return world_->core<RouteCore>(route_); }
   const FabricCore& fabric() { return world_->core<FabricCore>(wiring_->fabric); }
   const PrefillBalancerCore& prefill_balancer() {
@@ -70,8 +74,9 @@ class PdCluster {
   const std::vector<std::string>& broken_rules() const { return broken_; }
 
  private:
-  PdCluster(const ClusterPlan& plan, Options options, std::shared_ptr<RequestSource> source,
-            const TrafficPlan& traffic, PrefillRule prefill, DecodeRule decode, DraftRule drafts);
+  PdCluster(const ClusterPlan& plan, Options options, StepTiming timing,
+            std::shared_ptr<RequestSource> source, const TrafficPlan& traffic, PrefillRule prefill,
+            DecodeRule decode, DraftRule drafts);
 
   void make_devices(DraftRule drafts);
   StreamRef add_device(std::unique_ptr<StepModel> model);
@@ -94,7 +99,8 @@ class PdCluster {
   Options options_;
   std::shared_ptr<RequestSource> source_;  ///< of options_.load
   SimulationNotes notes_;
-  std::shared_ptr<CostModel> cost_;
+  StepTiming timing_;
+  std::shared_ptr<GroupCost> cost_;
   std::vector<std::unique_ptr<ModelledDevice>> devices_;
   std::vector<StreamRef> streams_;  ///< of engines, then of instances
   std::shared_ptr<PdWiring> wiring_;

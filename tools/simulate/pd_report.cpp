@@ -90,7 +90,13 @@ ReportLines pd_lines(PdCluster& cluster) {
   lines.push_back(
       {"Requests routed anew", "requests_rerouted",
        static_cast<std::uint64_t>(cluster.notes().counted("troupe_requests_rerouted_total"))});
+  lines.push_back({"Step times", "timing", plan.timing});
   lines.push_back({"Constants", "constants", plan.describe()});
+  if (const TimingTable* table = cluster.table()) {
+    lines.push_back({"Cost", "costs", cluster.cost().describe()});
+    const auto warnings = table_warnings(plan, *table);
+    if (!warnings.empty()) lines.push_back({"TABLE", "timing_warnings", warnings});
+  }
   const std::string beyond = cluster.cost().extrapolation();
   if (!beyond.empty()) lines.push_back({"EXTRAPOLATION", "extrapolation", beyond});
   if (plan.decode.kv_gb > plan.hardware.hbm_gb) {
@@ -98,7 +104,7 @@ ReportLines pd_lines(PdCluster& cluster) {
                      formatted("%g GB of KV do not fit into the %g GB of a %s", plan.decode.kv_gb,
                                plan.hardware.hbm_gb, plan.hardware.name.c_str())});
   }
-  if (!plan.hardware.fitted) {
+  if (!plan.hardware.fitted && cluster.table() == nullptr) {
     lines.push_back(
         {"EXTRAPOLATION", "hardware_extrapolation",
          "the constants of steps were fitted on another GPU than " + plan.hardware.name});

@@ -8,6 +8,8 @@
 #include "actors/traffic/report_json.hpp"
 #include "runtime/base/huge_pages.hpp"
 #include "tools/cli/cli.hpp"
+#include "tools/simulate/engine_cluster.hpp"
+#include "tools/simulate/group_timing.hpp"
 #include "tools/simulate/pd_recorder.hpp"
 #include "tools/simulate/pd_report.hpp"
 #include "tools/simulate/perfetto.hpp"
@@ -173,6 +175,34 @@ Status write_files(PdCluster& cluster, const PdRecorder& recorder, const ReportL
   return ok_status();
 }
 
+/// Engines that prefill and decode.
+Result<int> simulate_engines(const EnginePlan& plan, const std::optional<TrafficPlan>& load,
+                             const SimulateOptions& options) {
+  EngineCluster::Options cluster_options;
+  TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
+  cluster_options.load = load;
+  TROUPE_TRY_ASSIGN(const StepTiming timing,
+                    step_timing(plan.timing, HostTime::of_us(plan.host_step_us, plan.host_row_us)));
+  if (timing.model != nullptr) cluster_options.cost = timing.model;
+  TROUPE_TRY_ASSIGN(const auto cluster, EngineCluster::make(plan, std::move(cluster_options)));
+  const auto begin = std::chrono::steady_clock::now();
+  const Status status = cluster->run();
+  const double wall = seconds_since(begin);
+  const TrafficReport& report = cluster->traffic().report();
+  ReportLines lines;
+  lines.push_back({"Seed", "seed", plan.seed});
+  add_run(lines, cluster->world(), report.duration().seconds(), options.driver, wall);
+  lines.push_back({"Step times", "timing", plan.timing});
+  for (auto& line : cluster->lines()) lines.push_back(std::move(line));
+  const std::string memory =
+      timing.table == nullptr
+          ? ""
+          : memory_warning(*timing.table, static_cast<double>(plan.limits.kv_tokens));
+  if (!memory.empty()) lines.push_back({"MEMORY", "memory_warning", memory});
+  print_report(report, lines, options);
+  return verdict(status, cluster->broken_rules(), plan.seed, options);
+}
+
 /// A cluster with prefill and decode apart.
 Result<int> simulate_plan(const ClusterPlan& plan, const std::optional<TrafficPlan>& load,
                           const SimulateOptions& options) {
@@ -207,9 +237,10 @@ Result<int> simulate(const SimulateOptions& options) {
   if (settings.plan) return simulate_plan(*settings.plan, settings.load, options);
   if (!options.report.empty() || !options.perfetto.empty()) {
     return Error{Code::kInvalid,
-                 "--report and --perfetto need the plan of a cluster (--config, for example "
-                 "config/sim-128.yaml)"};
+                 "--report and --perfetto need the plan of a cluster with prefill and decode apart "
+                 "(--config, for example config/sim-128.yaml)"};
   }
+  if (settings.engines) return simulate_engines(*settings.engines, settings.load, options);
   SimulatedCluster::Options cluster_options;
   TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
   cluster_options.cost = settings.cost;

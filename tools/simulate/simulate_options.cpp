@@ -6,11 +6,10 @@
 #include <sstream>
 
 #include "runtime/device/device.hpp"
-#include "runtime/simulation/timing_model.hpp"
 #include "tools/node/node_options.hpp"
 #include "tools/node/simulated_cost.hpp"
 #include "tools/simulate/assembly.hpp"
-#include "tools/simulate/timing_path.hpp"
+#include "tools/simulate/group_timing.hpp"
 #include "tools/traffic/load_options.hpp"
 
 namespace troupe {
@@ -174,51 +173,46 @@ Status SimulateOptions::take_others(Scenario& scenario) const {
 
 Status SimulateOptions::take_timing(const std::optional<config::NodeConfig>& node,
                                     SimulateSettings& settings) const {
-  constexpr std::string_view kFormula = "formula:";
-  if (timing_.empty() || timing_.starts_with(kFormula)) {
-    if (!timing_.empty() && timing_ != "formula:v41") {
-      return Error{Code::kInvalid,
-                   "--timing: there is no " + timing_ + "; formula:v41 or the file of a table"};
-    }
-    if (host_step_option_->given() || host_row_option_->given()) {
-      return Error{Code::kInvalid,
-                   "--host-step-us and --host-row-us: the formula contains the host; give a table "
-                   "with --timing"};
-    }
+  TROUPE_TRY_ASSIGN(StepTiming timing,
+                    step_timing(timing_, HostTime::of_us(host_step_us_, host_row_us_)));
+  if (timing.table == nullptr) {
     settings.cost = std::make_shared<CostModel>(node ? cost_model_of(node->simulated, config_file_)
                                                      : CostModel());
     settings.cost_source = node ? config_file_ + " (the rest: docs/simulation.md, Costs)"
                                 : "formula:v41 (docs/simulation.md, Costs)";
     return ok_status();
   }
-  TROUPE_TRY_ASSIGN(const std::string path, timing_path(timing_));
-  auto table = TimingTable::load(path);
-  if (!table.ok()) return Error{table.error().code, "--timing: " + table.error().message};
   const ClusterShape& shape = settings.scenario.cluster;
-  settings.memory_warning = memory_warning(*table, double{kKvBlockTokens} * shape.blocks);
-  const HostTime host{from_seconds(host_step_us_ / 1e6), from_seconds(host_row_us_ / 1e6)};
-  settings.cost = std::make_shared<TimingModel>(
-      std::make_shared<const TimingTable>(std::move(table).value()), host);
+  settings.memory_warning = memory_warning(*timing.table, double{kKvBlockTokens} * shape.blocks);
+  settings.cost = std::move(timing.model);
   settings.cost_source = timing_;
   return ok_status();
 }
 
-Result<std::optional<ClusterPlan>> SimulateOptions::load_plan() const {
-  std::optional<ClusterPlan> none;
-  if (config_file_.empty()) return none;
+Result<std::string> SimulateOptions::read_plan_text() const {
+  std::string text;
+  if (config_file_.empty()) return text;
   std::ifstream stream(config_file_, std::ios::binary);
-  std::string text(kPlanBytesMost + 1, '\0');
+  text.resize(kPlanBytesMost + 1);
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (text.size() > kPlanBytesMost || !is_cluster_plan(text)) return none;
-  for (std::size_t i = 0; i < options_.size(); ++i) {
-    const std::string name = options_[i].name();
-    const bool load = i < load_flags_end_ && name != "--scenario" && name != "--timing";
-    if (load || !options_[i].given()) continue;
-    return Error{Code::kInvalid,
-                 name + ": not with the plan of a cluster; set it in " + config_file_};
+  const bool plan =
+      text.size() <= kPlanBytesMost && (is_cluster_plan(text) || is_engine_plan(text));
+  if (!plan) return std::string();
+  for (std::size_t i = load_flags_end_; i < options_.size(); ++i) {
+    if (!options_[i].given()) continue;
+    return Error{Code::kInvalid, options_[i].name() +
+                                     ": not with the plan of a cluster; set it in " + config_file_};
   }
-  TROUPE_TRY_ASSIGN(ClusterPlan plan, parse_cluster_plan(text, config_file_));
+  if (!scenario_file_.empty()) {
+    return Error{Code::kInvalid, "--scenario: not with the plan of a cluster"};
+  }
+  return text;
+}
+
+/// What flags change of either kind of plan.
+template <class Plan>
+Status SimulateOptions::take_flags(Plan& plan) const {
   Scenario scenario;
   scenario.workload = plan.workload;
   for (const auto& copy : copies_) copy(scenario);
@@ -226,15 +220,29 @@ Result<std::optional<ClusterPlan>> SimulateOptions::load_plan() const {
   plan.workload = scenario.workload;
   if (seed_option_->given()) plan.seed = seed_;
   plan.explore_ties = plan.explore_ties || explore_;
+  if (!timing_.empty()) plan.timing = timing_;
+  if (host_step_option_->given()) plan.host_step_us = host_step_us_;
+  if (host_row_option_->given()) plan.host_row_us = host_row_us_;
   set_load_defaults(plan.workload);
-  return std::optional<ClusterPlan>(std::move(plan));
+  return ok_status();
+}
+
+Status SimulateOptions::load_plans(SimulateSettings& settings) const {
+  TROUPE_TRY_ASSIGN(const std::string text, read_plan_text());
+  if (text.empty()) return ok_status();
+  if (is_engine_plan(text)) {
+    TROUPE_TRY_ASSIGN(settings.engines, parse_engine_plan(text, config_file_));
+    return take_flags(*settings.engines);
+  }
+  TROUPE_TRY_ASSIGN(settings.plan, parse_cluster_plan(text, config_file_));
+  return take_flags(*settings.plan);
 }
 
 Result<std::optional<TrafficPlan>> SimulateOptions::read_load(
-    const std::optional<ClusterPlan>& plan) const {
+    const SimulateSettings& settings) const {
   std::optional<TrafficPlan> none;
   if (load_file_.empty()) return none;
-  if (!plan) {
+  if (!settings.plan && !settings.engines) {
     return Error{Code::kInvalid,
                  "--load needs the plan of a cluster (--config, for example config/sim-128.yaml)"};
   }
@@ -243,8 +251,8 @@ Result<std::optional<TrafficPlan>> SimulateOptions::read_load(
   std::ostringstream text;
   text << stream.rdbuf();
   Scenario scenario;
-  scenario.seed = plan->seed;
-  scenario.workload = plan->workload;
+  scenario.seed = settings.plan ? settings.plan->seed : settings.engines->seed;
+  scenario.workload = settings.plan ? settings.plan->workload : settings.engines->workload;
   TROUPE_TRY_ASSIGN(TrafficPlan load, traffic_plan(scenario));
   TROUPE_TRY(take_load_file(load_file_, text.str(), load));
   complete(load);
@@ -254,9 +262,9 @@ Result<std::optional<TrafficPlan>> SimulateOptions::read_load(
 
 Result<SimulateSettings> SimulateOptions::load() const {
   SimulateSettings settings;
-  TROUPE_TRY_ASSIGN(settings.plan, load_plan());
-  TROUPE_TRY_ASSIGN(settings.load, read_load(settings.plan));
-  if (settings.plan) return settings;
+  TROUPE_TRY(load_plans(settings));
+  TROUPE_TRY_ASSIGN(settings.load, read_load(settings));
+  if (settings.plan || settings.engines) return settings;
   if (!scenario_file_.empty()) {
     TROUPE_TRY_ASSIGN(settings.scenario, load_scenario(scenario_file_, wire_message_names()));
   }

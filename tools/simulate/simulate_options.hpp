@@ -2,8 +2,9 @@
 //
 // --scenario FILE is the start (else an empty scenario); flags that are given change it. --config
 // FILE takes the engine's and the gateway's limits and the simulated GPU's constants from a node's
-// configuration; if FILE is the plan of a cluster with prefill and decode apart (cluster_plan.hpp),
-// that cluster is simulated, and only flags of the load change it. --timing says where step times
+// configuration; if FILE is the plan of a cluster with prefill and decode apart (cluster_plan.hpp)
+// or of engines that do both (engine_plan.hpp), that cluster is simulated, and only flags of the
+// load and of step times change it. --timing says where step times
 // come from: formula:v41, or a table's file; to the latter the --host-… flags add what an engine's
 // host takes.
 #pragma once
@@ -18,6 +19,7 @@
 #include "actors/traffic/traffic_plan.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
 #include "runtime/simulation/cost_model.hpp"
+#include "runtime/simulation/engine_plan.hpp"
 #include "runtime/simulation/scenario.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/config/node_config.hpp"
@@ -28,7 +30,9 @@ struct SimulateSettings {
   Scenario scenario;
   std::shared_ptr<StepCost> cost;
   std::string cost_source;
-  std::optional<ClusterPlan> plan;  ///< then scenario, cost and its source say nothing
+  /// At most one of both; then scenario, cost and its source say nothing.
+  std::optional<ClusterPlan> plan;
+  std::optional<EnginePlan> engines;
   std::optional<TrafficPlan> load;  ///< of --load, with a plan only
   std::string memory_warning;       ///< empty: what the GPUs hold fits, as far as the source tells
 };
@@ -63,9 +67,12 @@ class SimulateOptions {
   static void take_config(const config::NodeConfig& node, Scenario& scenario);
   /// The flags that are no member's value.
   Status take_others(Scenario& scenario) const;
-  /// Nothing: --config is no plan of a cluster.
-  Result<std::optional<ClusterPlan>> load_plan() const;
-  Result<std::optional<TrafficPlan>> read_load(const std::optional<ClusterPlan>& plan) const;
+  /// Empty: --config is no plan of a cluster. Errors: flags that do not go with one.
+  Result<std::string> read_plan_text() const;
+  Status load_plans(SimulateSettings& settings) const;
+  template <class Plan>
+  Status take_flags(Plan& plan) const;
+  Result<std::optional<TrafficPlan>> read_load(const SimulateSettings& settings) const;
   Status take_timing(const std::optional<config::NodeConfig>& node,
                      SimulateSettings& settings) const;
 

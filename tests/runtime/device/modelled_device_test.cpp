@@ -112,5 +112,31 @@ TEST_F(ModelledDeviceTest, SlotsAndStreamsAreChecked) {
   EXPECT_THROW(device->launch(wrong, Time(0), recorder), AssertionFailure);
 }
 
+/// Launches of ten steps of 10 ms, which can end behind each of them.
+class CuttableModel final : public StepModel {
+ public:
+  Outcome forward(const StepPlan&, Time) override { return {milliseconds(100), StepResult{}}; }
+  Outcome sample(const StepPlan&, Time) override { return {Duration(), StepResult{}}; }
+  Duration copy(std::size_t) override { return Duration(); }
+  std::optional<Outcome> cut(Time start, Time now) override {
+    const auto steps = (now - start).value / milliseconds(10).value + 1;
+    return Outcome{milliseconds(10) * steps, StepResult{}};
+  }
+};
+
+TEST_F(ModelledDeviceTest, ALaunchOfManyStepsEndsBehindTheOneThatRuns) {
+  device = std::make_unique<ModelledDevice>(device->info(), std::make_unique<CuttableModel>());
+  stream = *device->open_stream();
+  launch(1, LaunchKind::kForward, Time(0));
+  device->cancel(LaunchId(1), Time(0) + milliseconds(34));
+  EXPECT_TRUE(recorder.ends[1].ok) << "with what it has done";
+  EXPECT_EQ(recorder.ends[1].at, Time(0) + milliseconds(40));
+  launch(2, LaunchKind::kForward, Time(0) + milliseconds(35));
+  EXPECT_EQ(recorder.ends[2].at, Time(0) + milliseconds(140)) << "the stream is free from then on";
+  launch(3, LaunchKind::kForward, Time(0) + milliseconds(36));
+  device->cancel(LaunchId(2), Time(0) + milliseconds(50));
+  EXPECT_EQ(recorder.ends[2].code, Code::kCancelled) << "another one waits for the end it was told";
+}
+
 }  // namespace
 }  // namespace troupe

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/simulation/cost_model.hpp"
+
 namespace troupe {
 namespace {
 
