@@ -65,6 +65,9 @@ class DecodeBalancerCore {
 
   void end_instance(const ActorRef& instance, const char* why, Context& context, Effects& out);
   void refuse(const ReserveDecode& reserve, Error error, Effects& out);
+  /// The answer to a question that its owner asks again: what it has got, if it has got something.
+  void repeat(RequestId request, Effects& out);
+  void tell(const DecodePlacer::Placement& placed, Effects& out);
   void forget(RequestId request, Effects& out);
   void want_round(Context& context, Effects& out);
   void run_round(Context& context, Effects& out);

@@ -74,7 +74,12 @@ bool World::step() {
   const Time due = queue_.next_due();
   TROUPE_ASSERT(due >= now_, "time never runs backwards");
   now_ = due;
-  const Event event = queue_.pop();
+  Event event = queue_.pop();
+  if (frozen_.empty() || !hold(event)) dispatch(event);
+  return true;
+}
+
+void World::dispatch(const Event& event) {
   ++events_;
   // The receiver is far away in memory: it travels while the digest is computed.
   const auto* cell = entries_.find(event.envelope.to.local);
@@ -92,7 +97,7 @@ bool World::step() {
     undeliverable(event);
   }
   if (!ending_.empty()) carry_out_ends();
-  return true;
+  if (options_.settled) options_.settled(event.envelope);
 }
 
 void World::run_until(Time until) {

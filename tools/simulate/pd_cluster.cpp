@@ -1,8 +1,6 @@
 // A cluster's making: devices, services, groups, front.
 #include "tools/simulate/pd_cluster.hpp"
 
-#include <algorithm>
-
 #include "actors/load/trace_source.hpp"
 #include "runtime/simulation/group_models.hpp"
 #include "tools/simulate/pd_prompts.hpp"
@@ -64,6 +62,7 @@ Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& plan, Opti
   Status status = ok_status();
   const TrafficPlan traffic = options.load ? *options.load : traffic_plan_of(plan, status);
   TROUPE_TRY(status);
+  TROUPE_TRY(PdFaults::check(plan));
   std::shared_ptr<RequestSource> source;
   if (options.load) {
     TROUPE_TRY_ASSIGN(source, open_source(traffic));
@@ -84,9 +83,7 @@ PdCluster::PdCluster(const ClusterPlan& plan, Options options,
       source_(std::move(source)),
       cost_(std::make_shared<CostModel>(prefill_constants(plan), decode_constants(plan))),
       wiring_(std::make_shared<PdWiring>()),
-      faults_(plan.faults) {
-  std::stable_sort(faults_.begin(), faults_.end(),
-                   [](const GroupFault& a, const GroupFault& b) { return a.at < b.at; });
+      faults_(plan) {
   make_devices(drafts);
   WorldOptions world;
   world.seed = plan.seed;
@@ -101,15 +98,22 @@ PdCluster::PdCluster(const ClusterPlan& plan, Options options,
     if (const auto* told = envelope.message.as<GatewayStarted>()) gateway_ = told->gateway;
     if (const auto* told = envelope.message.as<StreamsStarted>()) stream_table_ = told->streams;
   };
+  if (faults_.drop_anything()) {
+    world.drop = [this](const Envelope& envelope) { return faults_.drops(envelope); };
+  }
   world_ = options_.make_world(std::move(world));
   start_services(prefill, decode);
   start_groups(drafts);
+  FaultParts parts{world_.get(), wiring_->fabric, engines_, models_};
+  parts.hosts.insert(parts.hosts.end(), instances_.begin(), instances_.end());
+  faults_.attach(std::move(parts));
   start_front(traffic);
 }
 
 PdCluster::~PdCluster() = default;
 
-StreamRef PdCluster::add_device(std::unique_ptr<StepModel> model) {
+StreamRef PdCluster::add_device(std::unique_ptr<GroupModel> model) {
+  models_.push_back(model.get());
   DeviceInfo info;
   info.kind = "simulated group";
   info.slot_count = 1;
@@ -174,13 +178,6 @@ void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
   fabric.speeds = speeds();
   fabric.ports = plan_.gpus();
   wiring.fabric = world_->spawn_root<FabricCore>(kFront, kFabricRoot, fabric);
-  for (const LinkFault& fault : plan_.link_faults) {
-    const PortId port(fault.which);
-    world_->post(Time() + fault.at, wiring.fabric,
-                 make_message<LinksChanged>(fault.part, port, fault.share));
-    world_->post(Time() + fault.until, wiring.fabric,
-                 make_message<LinksChanged>(fault.part, port, 1.0));
-  }
   PrefillBalancerCore::Args prefills;
   prefills.rule = prefill;
   prefills.curve = prefill_curve();

@@ -20,6 +20,7 @@
 #include "actors/prefill_balancer/prefill_balancer_core.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
 #include "tools/simulate/assembly.hpp"
+#include "tools/simulate/pd_faults.hpp"
 
 namespace troupe {
 
@@ -62,7 +63,7 @@ class PdCluster {
   /// Of the lives that are there now.
   GroupUse prefill_use();
   GroupUse decode_use();
-  std::size_t groups_lost() const { return kills_; }
+  const PdFaults::Counts& faults() const { return faults_.counts(); }
   const std::vector<std::string>& crashes() const { return crashes_; }
 
   /// What every run must keep; empty: it did. Looked at each second of virtual time and at the end:
@@ -74,7 +75,7 @@ class PdCluster {
             const TrafficPlan& traffic, PrefillRule prefill, DecodeRule decode, DraftRule drafts);
 
   void make_devices(DraftRule drafts);
-  StreamRef add_device(std::unique_ptr<StepModel> model);
+  StreamRef add_device(std::unique_ptr<GroupModel> model);
   void start_services(PrefillRule prefill, DecodeRule decode);
   void start_groups(DraftRule drafts);
   void start_front(const TrafficPlan& traffic);
@@ -83,7 +84,6 @@ class PdCluster {
   PrefillCurve prefill_curve() const;
   DraftBudget::Options draft_options(DraftRule rule) const;
   GroupHostCore::Args host_args() const;
-  void carry_out(const GroupFault& fault);
   void check_sums();
   void check_end();
   void expect(const std::string& what, std::uint64_t found, std::uint64_t expected);
@@ -96,14 +96,13 @@ class PdCluster {
   SimulationNotes notes_;
   std::shared_ptr<CostModel> cost_;
   std::vector<std::unique_ptr<ModelledDevice>> devices_;
-  std::vector<StreamRef> streams_;  ///< of engines, then of instances
+  std::vector<GroupModel*> models_;  ///< the devices', of engines, then of instances
+  std::vector<StreamRef> streams_;   ///< likewise
   std::shared_ptr<PdWiring> wiring_;
   std::vector<ActorRef> engines_;    ///< their hosts
   std::vector<ActorRef> instances_;  ///< their hosts
   ActorRef node_, traffic_, route_, gateway_, stream_table_;
-  std::vector<GroupFault> faults_;  ///< by time
-  std::size_t next_fault_ = 0;
-  std::size_t kills_ = 0;
+  PdFaults faults_;
   std::vector<std::string> crashes_;
   std::vector<std::string> broken_;
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses

@@ -34,20 +34,10 @@ GroupUse PdCluster::decode_use() {
   return use;
 }
 
-void PdCluster::carry_out(const GroupFault& fault) {
-  const auto& hosts = fault.kind == GroupKind::kPrefillEngine ? engines_ : instances_;
-  const ActorRef ref = world_->core<GroupHostCore>(hosts.at(fault.which)).group();
-  // One that is starting has nothing to lose.
-  if (world_->find(ref) == nullptr) return;
-  ++kills_;
-  world_->kill(world_->now(), ref);
-}
-
 void PdCluster::run_until(Time until) {
-  while (next_fault_ < faults_.size() && Time() + faults_[next_fault_].at <= until) {
-    const GroupFault& fault = faults_[next_fault_++];
-    world_->run_until(Time() + fault.at);
-    carry_out(fault);
+  for (auto fault = faults_.next(); fault && *fault <= until; fault = faults_.next()) {
+    world_->run_until(*fault);
+    faults_.carry_out();
   }
   world_->run_until(until);
 }
@@ -62,6 +52,8 @@ Status PdCluster::run() {
     check_sums();
     if (options_.on_sample) options_.on_sample(*this);
   }
+  faults_.stop();
+  while (faults_.next()) run_until(*faults_.next());
   // Writes behind a slow link take their time.
   const Time latest = world_->now() + kRest * 100;
   do {
