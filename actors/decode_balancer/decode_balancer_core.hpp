@@ -56,6 +56,7 @@ class DecodeBalancerCore {
   const char* phase() const { return draining_ ? "draining" : "serving"; }
   std::string describe() const;
   const DecodePlacer& placer() const { return placer_; }
+  const OwnerTable& owners() const { return owners_; }
 
  private:
   struct Instance {

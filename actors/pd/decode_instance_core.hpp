@@ -64,6 +64,10 @@ class DecodeInstanceCore {
   const char* phase() const { return running_ ? "decoding" : "idle"; }
   std::string describe() const;
   const GroupUse& use() const { return use_; }
+  template <class Visit>
+  void for_each_request(Visit&& visit) const {
+    for (const auto& [request, job] : jobs_) visit(request);
+  }
   std::size_t rows() const { return jobs_.size(); }
   std::uint32_t rows_of(std::uint32_t member) const { return rows_[member]; }
   std::uint32_t members() const { return args_.members; }

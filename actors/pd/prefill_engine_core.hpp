@@ -65,6 +65,10 @@ class PrefillEngineCore {
   const char* phase() const { return plan_ == nullptr ? "idle" : "computing"; }
   std::string describe() const;
   const GroupUse& use() const { return use_; }
+  template <class Visit>
+  void for_each_request(Visit&& visit) const {
+    for (const auto& [request, job] : jobs_) visit(request);
+  }
   std::size_t jobs() const { return jobs_.size(); }
   /// Of all FIFOs; a request whose last chunk is in a step is in none.
   std::size_t queued() const;

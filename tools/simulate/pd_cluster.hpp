@@ -21,6 +21,7 @@
 #include "runtime/simulation/cluster_plan.hpp"
 #include "tools/simulate/assembly.hpp"
 #include "tools/simulate/pd_faults.hpp"
+#include "tools/simulate/pd_invariants.hpp"
 
 namespace troupe {
 
@@ -36,6 +37,8 @@ class PdCluster {
     /// Called so often in virtual time, and at the end; may be empty.
     std::function<void(PdCluster&)> on_sample;
     Duration sample_every = seconds(1);
+    /// Looks at all rules after each event: for small runs.
+    bool sweep_every_event = false;
   };
 
   /// kInvalid: policies that are not there, a load that cannot be, a trace that cannot be read.
@@ -49,10 +52,10 @@ class PdCluster {
 
   const ClusterPlan& plan() const { return plan_; }
   World& world() { return *world_; }
-  const TrafficCore& traffic() { return world_->core<TrafficCore>(traffic_); }
+  const TrafficCore& traffic() { return world_->core<TrafficCore>(actors_.traffic); }
   const SimulationNotes& notes() const { return notes_; }
   const CostModel& cost() const { return *cost_; }
-  const RouteCore& route() { return world_->core<RouteCore>(route_); }
+  const RouteCore& route() { return world_->core<RouteCore>(actors_.route); }
   const FabricCore& fabric() { return world_->core<FabricCore>(wiring_->fabric); }
   const PrefillBalancerCore& prefill_balancer() {
     return world_->core<PrefillBalancerCore>(wiring_->prefill_balancer);
@@ -66,9 +69,9 @@ class PdCluster {
   const PdFaults::Counts& faults() const { return faults_.counts(); }
   const std::vector<std::string>& crashes() const { return crashes_; }
 
-  /// What every run must keep; empty: it did. Looked at each second of virtual time and at the end:
-  /// sums of loads; one outcome a request; nothing left of those that ended.
-  const std::vector<std::string>& broken_rules() const { return broken_; }
+  /// What every run must keep (pd_invariants.hpp); empty: it did.
+  const std::vector<std::string>& broken_rules() const { return rules_.broken(); }
+  const PdInvariants& rules() const { return rules_; }
 
  private:
   PdCluster(const ClusterPlan& plan, Options options, std::shared_ptr<RequestSource> source,
@@ -84,11 +87,7 @@ class PdCluster {
   PrefillCurve prefill_curve() const;
   DraftBudget::Options draft_options(DraftRule rule) const;
   GroupHostCore::Args host_args() const;
-  void check_sums();
-  void check_end();
-  void expect(const std::string& what, std::uint64_t found, std::uint64_t expected);
-  template <class Core>
-  Core* group(const ActorRef& host);
+  WorldOptions world_options();
 
   ClusterPlan plan_;
   Options options_;
@@ -99,13 +98,14 @@ class PdCluster {
   std::vector<GroupModel*> models_;  ///< the devices', of engines, then of instances
   std::vector<StreamRef> streams_;   ///< likewise
   std::shared_ptr<PdWiring> wiring_;
-  std::vector<ActorRef> engines_;    ///< their hosts
-  std::vector<ActorRef> instances_;  ///< their hosts
-  ActorRef node_, traffic_, route_, gateway_, stream_table_;
+  PdActors actors_;
   PdFaults faults_;
+  PdInvariants rules_;
   std::vector<std::string> crashes_;
-  std::vector<std::string> broken_;
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses
 };
+
+/// What the plan expects and the run did not bring.
+std::vector<std::string> unmet_expectations(PdCluster& cluster);
 
 }  // namespace troupe

@@ -47,6 +47,7 @@ PdFaults::PdFaults(const ClusterPlan& plan)
   for (const ClusterFault& fault : plan.faults) {
     drops_anything_ = drops_anything_ || fault.act == FaultAct::kDrop ||
                       fault.act == FaultAct::kPartition;
+    holds_up_ = holds_up_ || drops_anything_ || fault.act == FaultAct::kFreeze;
   }
 }
 

@@ -59,6 +59,10 @@ class PdFaults {
   /// Of a message between nodes: whether it is lost.
   bool drops(const Envelope& envelope);
   bool drop_anything() const { return drops_anything_; }
+  /// Whether the plan loses messages, or makes nodes silent.
+  bool may_hold_up() const { return holds_up_; }
+  /// Whether a group's node cannot be heard now.
+  bool silent(std::size_t group) const { return silent_[group].any(); }
   /// Begins no more faults, and loses no more messages by `drop`.
   void stop();
 
@@ -100,6 +104,7 @@ class PdFaults {
   std::map<Target, std::multiset<double>> shares_;  ///< of the slowdowns under way
   std::multiset<std::uint32_t> drops_;              ///< faults under way, by place in the plan
   bool drops_anything_ = false;
+  bool holds_up_ = false;
   Rng drop_rng_;
   Counts counts_;
 };

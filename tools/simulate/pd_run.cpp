@@ -1,6 +1,4 @@
-// A cluster's run: time, faults, and the rules that it must keep.
-#include <algorithm>
-
+// A cluster's run: time and faults.
 #include "tools/simulate/pd_cluster.hpp"
 
 namespace troupe {
@@ -8,28 +6,20 @@ namespace troupe {
 namespace {
 /// After the load: writes to storage, and ends of what clients left.
 constexpr Duration kRest = seconds(20);
-/// Kept of broken rules: the first ones say it all.
-constexpr std::size_t kBrokenMost = 20;
 }  // namespace
-
-template <class Core>
-Core* PdCluster::group(const ActorRef& host) {
-  const ActorRef& ref = world_->core<GroupHostCore>(host).group();
-  return world_->find(ref) == nullptr ? nullptr : &world_->core<Core>(ref);
-}
 
 GroupUse PdCluster::prefill_use() {
   GroupUse use;
-  for (const ActorRef& host : engines_) {
-    if (const auto* engine = group<PrefillEngineCore>(host)) use.add(engine->use());
+  for (const ActorRef& host : actors_.engines) {
+    if (const auto* engine = actors_.group<PrefillEngineCore>(host)) use.add(engine->use());
   }
   return use;
 }
 
 GroupUse PdCluster::decode_use() {
   GroupUse use;
-  for (const ActorRef& host : instances_) {
-    if (const auto* instance = group<DecodeInstanceCore>(host)) use.add(instance->use());
+  for (const ActorRef& host : actors_.instances) {
+    if (const auto* instance = actors_.group<DecodeInstanceCore>(host)) use.add(instance->use());
   }
   return use;
 }
@@ -49,7 +39,7 @@ Status PdCluster::run() {
                                         " requests are under way"};
     }
     run_until(world_->now() + options_.sample_every);
-    check_sums();
+    rules_.sweep();
     if (options_.on_sample) options_.on_sample(*this);
   }
   faults_.stop();
@@ -59,66 +49,9 @@ Status PdCluster::run() {
   do {
     run_until(world_->now() + kRest);
   } while (fabric().links().flows() > 0 && world_->now() < latest);
-  check_sums();
-  check_end();
+  rules_.sweep();
+  rules_.at_end(crashes_);
   return ok_status();
-}
-
-void PdCluster::expect(const std::string& what, std::uint64_t found, std::uint64_t expected) {
-  if (found == expected || broken_.size() >= kBrokenMost) return;
-  broken_.push_back(what + " at " + std::to_string(world_->now().seconds()) +
-                    " s: " + std::to_string(found) + ", expected " + std::to_string(expected));
-}
-
-/// What holds at any time, however much is under way.
-void PdCluster::check_sums() {
-  const DecodePlacer& placer = decode_balancer().placer();
-  std::uint64_t rows = 0;
-  for (std::uint32_t i = 0; i < placer.pool().ids(); ++i) {
-    rows += placer.pool().at(GpuId(i)).rows;
-  }
-  expect("rows that the decode balancer counts", rows, placer.tickets() - placer.waiting());
-  const PrefillPool& pool = prefill_balancer().pool();
-  Duration load;
-  for (const EngineId engine : pool.engines()) {
-    for (std::uint32_t rank = 0; rank < pool.ranks_of(engine); ++rank) {
-      load += pool.rank_load(engine, rank);
-    }
-  }
-  expect("quota of all ranks (ns)", static_cast<std::uint64_t>(load.value),
-         static_cast<std::uint64_t>(pool.total_load().value));
-  // A flow's end is told to the route: it is there for as long, or as it takes to tell.
-  if (prefill_balancer().pool().jobs() > route().flows()) {
-    expect("prompts at the prefill balancer", pool.jobs(), route().flows());
-  }
-}
-
-void PdCluster::check_end() {
-  expect("outcomes of requests", traffic().report().total(), traffic().started());
-  expect("requests under way", traffic().live(), 0);
-  expect("crashes" + (crashes_.empty() ? "" : " (" + crashes_.front() + ")"), crashes_.size(), 0);
-  expect("flows left", route().flows(), 0);
-  expect("prompts at the prefill balancer", prefill_balancer().pool().jobs(), 0);
-  expect("tickets at the decode balancer", decode_balancer().placer().tickets(), 0);
-  expect("transfers under way", fabric().links().flows(), 0);
-  expect("requests in the gateway", world_->core<GatewayCore>(gateway_).live_requests(), 0);
-  expect("rows in the stream table", world_->core<StreamTableCore>(stream_table_).rows(), 0);
-  std::size_t groups = 0;
-  for (const ActorRef& host : engines_) {
-    const auto* engine = group<PrefillEngineCore>(host);
-    if (engine == nullptr) continue;
-    ++groups;
-    expect("prompts at an engine", engine->jobs(), 0);
-  }
-  for (const ActorRef& host : instances_) {
-    const auto* instance = group<DecodeInstanceCore>(host);
-    if (instance == nullptr) continue;
-    ++groups;
-    expect("rows at an instance", instance->rows(), 0);
-  }
-  // Roots: node, traffic, route, fabric, two balancers; gateway and streams; groups.
-  expect("actors left", world_->actor_count(),
-         6 + 2 + engines_.size() + instances_.size() + groups);
 }
 
 }  // namespace troupe

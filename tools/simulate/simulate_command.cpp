@@ -191,13 +191,15 @@ Result<int> simulate_plan(const ClusterPlan& plan, const std::optional<TrafficPl
   for (auto& line : pd_lines(*cluster)) lines.push_back(std::move(line));
   print_report(report, lines, options);
   TROUPE_TRY(write_files(*cluster, recorder, lines, options));
-  if (report.total() > 0 && report.count(Outcome::kOk) == 0) {
+  std::vector<std::string> broken = cluster->broken_rules();
+  for (auto& line : unmet_expectations(*cluster)) broken.push_back(std::move(line));
+  if (broken.empty() && report.total() > 0 && report.count(Outcome::kOk) == 0) {
     std::fprintf(
         stderr, "troupe: no request was answered; most often: %s\n",
         report.errors().empty() ? "left by its client" : report.errors().begin()->first.c_str());
     return cli::kFailure;
   }
-  return verdict(status, cluster->broken_rules(), plan.seed, options);
+  return verdict(status, std::move(broken), plan.seed, options);
 }
 
 Result<int> simulate(const SimulateOptions& options) {
