@@ -33,9 +33,8 @@ namespace troupe {
 
 class PrefillEngineCore {
  public:
-  using Accepts =
-      Protocol<Started, StartPrefill, StopPrefill, AskGroup, Done<StepResult>, TimerFired, Down,
-               Undeliverable>;
+  using Accepts = Protocol<Started, StartPrefill, StopPrefill, AskGroup, Done<StepResult>,
+                           TimerFired, Down, Undeliverable>;
   struct Args {
     StreamRef stream;
     std::uint32_t members = 4;

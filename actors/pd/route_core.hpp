@@ -124,7 +124,7 @@ class RouteCore {
     Time born;
     Time since;  ///< when it came into its state, or was last heard of
     State state = State::kQueued;
-    std::uint8_t asked = 0;  ///< questions to its group without an answer
+    std::uint8_t asked = 0;    ///< questions to its group without an answer
     bool first_token = false;  ///< its client has it
     std::uint8_t reroutes = 0;
     std::uint8_t moves = 0;  ///< transfers so far
@@ -168,7 +168,7 @@ class RouteCore {
   Args args_;
   PrefixIndex prefixes_;
   LinkedMap<RequestId, Flow> flows_;
-  FlatMap<RequestId> by_owner_;  ///< by hash_of() of the request actor
+  FlatMap<RequestId> by_owner_;           ///< by hash_of() of the request actor
   LinkedMap<std::uint64_t, Stop> stops_;  ///< by request and pool
   bool looking_ = false;                  ///< the timer is set
 };

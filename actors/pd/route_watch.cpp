@@ -23,8 +23,8 @@ void RouteCore::watch_silence(Context& context, Effects& out) {
 
 void RouteCore::on(const TimerFired&, Context& context, Effects& out) {
   looking_ = false;
-  look(context, out);
   repeat_stops(out);
+  look(context, out);
   watch_silence(context, out);
 }
 

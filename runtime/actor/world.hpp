@@ -206,7 +206,7 @@ class World : private CompletionSink {
   std::uint64_t next_launch_ = 0;
   std::vector<ActorRef> ending_;
   std::vector<Frozen> frozen_;  ///< few, and mostly none
-  Effects effects_;  ///< of the handler that runs
+  Effects effects_;             ///< of the handler that runs
   Time now_;
   std::uint64_t events_ = 0;
   Digest trace_;

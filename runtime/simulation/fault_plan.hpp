@@ -5,10 +5,13 @@
 //     - {every_ms: 60000, kill: prefill_engine}                 # gaps are drawn: exponential
 //     - {at_ms: 1000, until_ms: 4000, freeze: prefill_engine}   # its node answers nothing
 //     - {at_ms: 1000, until_ms: 9000, partition: decode_instance, which: 1}
-//     - {at_ms: 1000, until_ms: 3000, slow: decode_instance, share: 0.5}      # of its speed is left
-//     - {at_ms: 1000, until_ms: 3000, slow: nic, which: 5, share: 0.1}        # spine, storage_read, …
+//     - {at_ms: 1000, until_ms: 3000, slow: decode_instance, share: 0.5}      # of its speed is
+//     left
+//     - {at_ms: 1000, until_ms: 3000, slow: nic, which: 5, share: 0.1}        # spine,
+//     storage_read, …
 //     - {every_ms: 30000, for_ms: 500, stall: storage_read}     # nothing moves
-//     - {drop: start_prefill, share: 0.01}                      # of the messages of this kind; or all
+//     - {drop: start_prefill, share: 0.01}                      # of the messages of this kind; or
+//     all
 //     - {drop: all, from: prefill_engine, to: front, share: 0.01, at_ms: 0, until_ms: 5000}
 //
 // A fault has either at_ms (and until_ms, if it lasts), or every_ms: the mean of the exponential

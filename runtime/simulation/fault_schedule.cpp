@@ -38,9 +38,9 @@ FaultSchedule::Moment FaultSchedule::take() {
   moments_.erase(first);
   if (!moment.begins) return moment;
   const ClusterFault& fault = faults_[moment.fault];
-  moment.which = fault.which ? *fault.which
-                             : static_cast<std::uint32_t>(
-                                   rngs_[moment.fault].below(targets_.of(fault)));
+  moment.which = fault.which
+                     ? *fault.which
+                     : static_cast<std::uint32_t>(rngs_[moment.fault].below(targets_.of(fault)));
   if (fault.act != FaultAct::kKill) moment.until = at + fault.lasts.value_or(kEndless);
   if (fault.lasts) {
     moments_.emplace(moment.until, Moment{moment.fault, moment.which, false, moment.until});

@@ -93,6 +93,7 @@ TEST(Clusters, RulesThatAreBrokenAreSaid) {
   loss.message = "start_prefill";
   loss.share = 1;
   plan->faults = {loss};
+  plan->expect = {};
   plan->expect.ok_min = 1;
   const auto cluster = run_plan(*plan);
   EXPECT_EQ(cluster->traffic().report().count(Outcome::kOk), 0u);
@@ -103,6 +104,8 @@ TEST(Clusters, RulesThatAreBrokenAreSaid) {
 
 TEST(Clusters, ALossOfAnUnknownMessageIsRefusedWithTheKnownOnes) {
   ClusterPlan plan;
+  plan.workload.concurrency = 1;
+  plan.workload.num_requests = 1;
   ClusterFault loss;
   loss.act = FaultAct::kDrop;
   loss.message = "start_prefil";

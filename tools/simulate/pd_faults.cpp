@@ -8,13 +8,23 @@ namespace troupe {
 namespace {
 
 /// What travels between the front and the groups.
-constexpr std::string_view kBetweenNodes[] = {
-    PrefillEngineJoined::info.name, PrefillAdvanced::info.name,      PrefillCurveLearned::info.name,
-    ReserveDecode::info.name,       StartPrefill::info.name,         StopPrefill::info.name,
-    PrefillEnded::info.name,        DecodeInstanceJoined::info.name, DecodeStarted::info.name,
-    StartDecode::info.name,         StopDecode::info.name,           DecodeEnded::info.name,
-    DecodeRefused::info.name,       AskGroup::info.name,             GroupHas::info.name,
-    GroupStopped::info.name,        TokenBatch::info.name};
+constexpr std::string_view kBetweenNodes[] = {PrefillEngineJoined::info.name,
+                                              PrefillAdvanced::info.name,
+                                              PrefillCurveLearned::info.name,
+                                              ReserveDecode::info.name,
+                                              StartPrefill::info.name,
+                                              StopPrefill::info.name,
+                                              PrefillEnded::info.name,
+                                              DecodeInstanceJoined::info.name,
+                                              DecodeStarted::info.name,
+                                              StartDecode::info.name,
+                                              StopDecode::info.name,
+                                              DecodeEnded::info.name,
+                                              DecodeRefused::info.name,
+                                              AskGroup::info.name,
+                                              GroupHas::info.name,
+                                              GroupStopped::info.name,
+                                              TokenBatch::info.name};
 
 FaultTargets targets_of(const ClusterPlan& plan) {
   return {plan.prefill.engines, plan.decode.instances, plan.gpus()};
@@ -45,8 +55,8 @@ PdFaults::PdFaults(const ClusterPlan& plan)
       silent_(plan.prefill.engines + plan.decode.instances),
       drop_rng_(mix64(plan.seed, 0xd0)) {
   for (const ClusterFault& fault : plan.faults) {
-    drops_anything_ = drops_anything_ || fault.act == FaultAct::kDrop ||
-                      fault.act == FaultAct::kPartition;
+    drops_anything_ =
+        drops_anything_ || fault.act == FaultAct::kDrop || fault.act == FaultAct::kPartition;
     holds_up_ = holds_up_ || drops_anything_ || fault.act == FaultAct::kFreeze;
   }
 }

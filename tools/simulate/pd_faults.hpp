@@ -8,8 +8,8 @@
 // is fenced: its group is killed before it can say anything, and starts up again.
 //
 // Invariants: (1) what overlaps on one target ends with the last of it; of several slowdowns the
-// slowest counts; (2) after stop() nothing new breaks and nothing is lost; what is frozen or slow ends
-// at its time. Same plan, same seed: same faults. Threads: one.
+// slowest counts; (2) after stop() nothing new breaks and nothing is lost; what is frozen or slow
+// ends at its time. Same plan, same seed: same faults. Threads: one.
 #pragma once
 
 #include <map>

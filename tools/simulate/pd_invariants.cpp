@@ -33,7 +33,8 @@ void PdInvariants::after(const Envelope& envelope) {
   if (touched == actors_.streams) {
     if (const auto* batch = envelope.message.as<TokenBatch>()) check_tokens(*batch);
     const auto* streams = actors_.find<StreamTableCore>(touched);
-    if (streams != nullptr) at_most("rows in the stream table", streams->rows(), plan_.requests_max);
+    if (streams != nullptr)
+      at_most("rows in the stream table", streams->rows(), plan_.requests_max);
     return;
   }
   check_front(touched);
@@ -117,7 +118,8 @@ void PdInvariants::check_group(const Envelope& envelope) {
     // Its host touches nothing that is counted.
     if (envelope.to == actors_.engines[index]) return;
     const auto* engine = actors_.find<PrefillEngineCore>(envelope.to);
-    if (engine != nullptr) at_most("prompts in an engine's FIFOs", engine->queued(), engine->jobs());
+    if (engine != nullptr)
+      at_most("prompts in an engine's FIFOs", engine->queued(), engine->jobs());
     return;
   }
   if (envelope.to == actors_.instances[index - engines]) return;

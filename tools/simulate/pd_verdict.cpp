@@ -18,8 +18,7 @@ void PdInvariants::at_end(const std::vector<std::string>& crashes) {
   equal("outcomes of requests", report.total(), traffic->started());
   equal("requests under way", traffic->live(), 0);
   equal("crashes" + (crashes.empty() ? "" : " (" + crashes.front() + ")"), crashes.size(), 0);
-  at_most("answers with a gap in their tokens", torn_,
-          report.total() - report.count(Outcome::kOk));
+  at_most("answers with a gap in their tokens", torn_, report.total() - report.count(Outcome::kOk));
   judge_.little(report.occupancy());
   check_nothing_left();
   check_groups_are_empty();
@@ -75,8 +74,8 @@ std::vector<std::string> unmet_expectations(PdCluster& cluster) {
   judge.at_least("messages dropped", number(faults.messages_dropped), expect.dropped_min);
   judge.at_least("groups killed", number(faults.groups_killed), expect.killed_min);
   judge.at_least("nodes given up", number(faults.nodes_lost), expect.nodes_lost_min);
-  judge.at_least("requests routed anew",
-                 cluster.notes().counted("troupe_requests_rerouted_total"), expect.rerouted_min);
+  judge.at_least("requests routed anew", cluster.notes().counted("troupe_requests_rerouted_total"),
+                 expect.rerouted_min);
   judge.at_least("restarts of groups", cluster.notes().counted("troupe_groups_lost_total"),
                  expect.restarts_min);
   return judge.lines();

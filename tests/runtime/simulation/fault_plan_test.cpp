@@ -110,8 +110,7 @@ TEST(FaultSchedule, ByRateGapsAreExponentialAndVictimsAllOfThem) {
 }
 
 TEST(FaultSchedule, TheSeedDecidesAndTheWindowHolds) {
-  const std::string text =
-      "stall: nic, every_ms: 100, for_ms: 10, from_ms: 1000, until_ms: 3000";
+  const std::string text = "stall: nic, every_ms: 100, for_ms: 10, from_ms: 1000, until_ms: 3000";
   std::vector<Time> once, again, other;
   moments(text, 1, once, 1'000);
   moments(text, 1, again, 1'000);

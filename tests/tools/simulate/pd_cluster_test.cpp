@@ -47,10 +47,9 @@ void add_faults(ClusterPlan& plan) {
   plan.workload.cancel_rate = 0.1;
   plan.workload.cancel_delay_most = milliseconds(1'500);
   plan.workload.timeout = seconds(20);
-  plan.faults = {killed(GroupKind::kPrefillEngine, 0, 1'200),
-                 killed(GroupKind::kDecodeInstance, 1, 2'000),
-                 killed(GroupKind::kPrefillEngine, 2, 2'900),
-                 killed(GroupKind::kDecodeInstance, 0, 3'500)};
+  plan.faults = {
+      killed(GroupKind::kPrefillEngine, 0, 1'200), killed(GroupKind::kDecodeInstance, 1, 2'000),
+      killed(GroupKind::kPrefillEngine, 2, 2'900), killed(GroupKind::kDecodeInstance, 0, 3'500)};
 }
 
 std::unique_ptr<PdCluster> run(const ClusterPlan& plan, PdCluster::Options options = {}) {
