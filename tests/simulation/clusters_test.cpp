@@ -47,7 +47,7 @@ TEST(Clusters, EachKeepsItsExpectations) {
 TEST(Clusters, KeepAllRulesAfterEachEventInOtherInterleavingsToo) {
   for (const auto& file : plan_files()) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      SCOPED_TRACE("replay: troupe simulate --config " + file + " --explore --check every-event " +
+      SCOPED_TRACE("replay: troupe simulate --config " + file + " --explore --check-every-event " +
                    "--num-requests 300 --seed " + std::to_string(seed));
       auto plan = load_cluster_plan(file);
       ASSERT_TRUE(plan.ok()) << plan.error().message;

@@ -84,7 +84,8 @@ PdCluster::PdCluster(const ClusterPlan& plan, Options options,
       cost_(std::make_shared<CostModel>(prefill_constants(plan), decode_constants(plan))),
       wiring_(std::make_shared<PdWiring>()),
       faults_(plan),
-      rules_(plan, actors_, faults_) {
+      rules_(plan, actors_, faults_),
+      next_sample_(Time() + options_.sample_every) {
   make_devices(drafts);
   world_ = options_.make_world(world_options());
   actors_.world = world_.get();

@@ -48,7 +48,15 @@ class PdCluster {
   /// Runs load and faults to the end, and until nothing is held any more.
   /// Errors: kDeadline, if the load has not ended after SimulatedCluster::kLongest.
   Status run();
+  /// With the faults, looks at rules and samples until then.
   void run_until(Time until);
+  /// The next event, fault, or look at the rules. False: nothing is left.
+  bool step();
+  /// After the load: ends faults, waits for what is under way, looks at what is left.
+  void finish();
+  Duration slice() const { return options_.sample_every; }
+  /// Services and groups.
+  std::vector<ActorRef> notable();
 
   const ClusterPlan& plan() const { return plan_; }
   World& world() { return *world_; }
@@ -88,6 +96,8 @@ class PdCluster {
   DraftBudget::Options draft_options(DraftRule rule) const;
   GroupHostCore::Args host_args() const;
   WorldOptions world_options();
+  void advance(Time until);
+  void sample();
 
   ClusterPlan plan_;
   Options options_;
@@ -101,6 +111,7 @@ class PdCluster {
   PdActors actors_;
   PdFaults faults_;
   PdInvariants rules_;
+  Time next_sample_;
   std::vector<std::string> crashes_;
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses
 };

@@ -1,4 +1,6 @@
 // A cluster's run: time and faults.
+#include <algorithm>
+
 #include "tools/simulate/pd_cluster.hpp"
 
 namespace troupe {
@@ -24,12 +26,39 @@ GroupUse PdCluster::decode_use() {
   return use;
 }
 
-void PdCluster::run_until(Time until) {
+void PdCluster::advance(Time until) {
   for (auto fault = faults_.next(); fault && *fault <= until; fault = faults_.next()) {
     world_->run_until(*fault);
     faults_.carry_out();
   }
   world_->run_until(until);
+}
+
+void PdCluster::sample() {
+  next_sample_ = world_->now() + options_.sample_every;
+  rules_.sweep();
+  if (options_.on_sample) options_.on_sample(*this);
+}
+
+void PdCluster::run_until(Time until) {
+  while (next_sample_ <= until) {
+    advance(next_sample_);
+    sample();
+  }
+  advance(until);
+}
+
+bool PdCluster::step() {
+  if (world_->pending() == 0) return false;
+  const Time due = world_->next_due();
+  const Time fault = faults_.next().value_or(due);
+  const Time first = std::min(fault, next_sample_);
+  if (first <= due && (faults_.next() || next_sample_ <= due)) {
+    run_until(first);
+  } else {
+    world_->step();
+  }
+  return true;
 }
 
 Status PdCluster::run() {
@@ -39,19 +68,32 @@ Status PdCluster::run() {
                                         " requests are under way"};
     }
     run_until(world_->now() + options_.sample_every);
-    rules_.sweep();
-    if (options_.on_sample) options_.on_sample(*this);
   }
+  finish();
+  return ok_status();
+}
+
+void PdCluster::finish() {
   faults_.stop();
-  while (faults_.next()) run_until(*faults_.next());
+  while (faults_.next()) advance(*faults_.next());
   // Writes behind a slow link take their time.
   const Time latest = world_->now() + kRest * 100;
   do {
-    run_until(world_->now() + kRest);
+    advance(world_->now() + kRest);
   } while (fabric().links().flows() > 0 && world_->now() < latest);
   rules_.sweep();
   rules_.at_end(crashes_);
-  return ok_status();
+}
+
+std::vector<ActorRef> PdCluster::notable() {
+  std::vector<ActorRef> all = {actors_.traffic,          actors_.gateway,
+                               actors_.streams,          actors_.route,
+                               actors_.prefill_balancer, actors_.decode_balancer,
+                               actors_.fabric};
+  for (const auto& hosts : {actors_.engines, actors_.instances}) {
+    for (const ActorRef& host : hosts) all.push_back(actors_.find<GroupHostCore>(host)->group());
+  }
+  return all;
 }
 
 }  // namespace troupe
