@@ -41,6 +41,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-restrict -Wno-array-bounds -Wno-maybe-uninitialized
                       -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
+# Where several .cpp are compiled as one, GCC takes their unnamed namespaces for a header's.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_UNITY_BUILD)
+  add_compile_options(-Wno-subobject-linkage)
+endif()
 # RapidJSON 1.1 predates the comparisons that C++20 rewrites.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wno-ambiguous-reversed-operator)

@@ -61,6 +61,11 @@ class OwnerTable {
     return found;
   }
   std::size_t size() const { return owners_.size(); }
+  /// All requests, in the order in which they came.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& [request, owner] : owners_) visit(request);
+  }
 
  private:
   struct Row {

@@ -73,6 +73,8 @@ void DecodeBalancerCore::on(const ReserveDecode& reserve, Context& context, Effe
   if (draining_) {
     return refuse(reserve, {Code::kUnavailable, "the decode balancer drains"}, out);
   }
+  const ActorRef* known = owners_.owner_of(reserve.request);
+  if (known != nullptr && *known == reserve.owner) return repeat(reserve.request, out);
   const Status fresh = owners_.check(reserve.request, reserve.owner);
   if (!fresh.ok()) return refuse(reserve, fresh.error(), out);
   const std::uint64_t tokens = reserve.context + output_.of(reserve.traffic, reserve.output_most);
@@ -86,6 +88,19 @@ void DecodeBalancerCore::on(const ReserveDecode& reserve, Context& context, Effe
     want_round(context, out);
   }
   watch_deadlines(out);
+}
+
+void DecodeBalancerCore::repeat(RequestId request, Effects& out) {
+  const auto placed = placer_.held(request);
+  if (!placed) return;  // it waits, or has started
+  tell(*placed, out);
+}
+
+void DecodeBalancerCore::tell(const DecodePlacer::Placement& placed, Effects& out) {
+  const Place& place = place_of_[placed.gpu.value];
+  out.send(*owners_.owner_of(placed.request),
+           make_message<DecodeReserved>(placed.request, place.rank, placed.generation,
+                                        args_.limits.hold, place.member));
 }
 
 void DecodeBalancerCore::refuse(const ReserveDecode& reserve, Error error, Effects& out) {
@@ -178,12 +193,7 @@ void DecodeBalancerCore::want_round(Context& context, Effects& out) {
 }
 
 void DecodeBalancerCore::run_round(Context& context, Effects& out) {
-  for (const auto& placed : placer_.round(context.now)) {
-    const Place& place = place_of_[placed.gpu.value];
-    out.send(*owners_.owner_of(placed.request),
-             make_message<DecodeReserved>(placed.request, place.rank, placed.generation,
-                                          args_.limits.hold, place.member));
-  }
+  for (const auto& placed : placer_.round(context.now)) tell(placed, out);
 }
 
 void DecodeBalancerCore::run_deadlines(Context& context, Effects& out) {

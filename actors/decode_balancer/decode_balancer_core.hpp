@@ -56,6 +56,7 @@ class DecodeBalancerCore {
   const char* phase() const { return draining_ ? "draining" : "serving"; }
   std::string describe() const;
   const DecodePlacer& placer() const { return placer_; }
+  const OwnerTable<std::uint8_t>& owners() const { return owners_; }
 
  private:
   struct Instance {
@@ -65,6 +66,9 @@ class DecodeBalancerCore {
 
   void end_instance(const ActorRef& instance, const char* why, Context& context, Effects& out);
   void refuse(const ReserveDecode& reserve, Error error, Effects& out);
+  /// The answer to a question that its owner asks again: what it has got, if it has got something.
+  void repeat(RequestId request, Effects& out);
+  void tell(const DecodePlacer::Placement& placed, Effects& out);
   void forget(RequestId request, Effects& out);
   void want_round(Context& context, Effects& out);
   void run_round(Context& context, Effects& out);

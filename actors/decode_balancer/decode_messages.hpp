@@ -6,7 +6,8 @@
 //   decode rank → balancer   DecodeStarted, DecodeLoadReport
 //
 // Invariants: (1) each ReserveDecode gets a DecodeNotReserved, or a DecodeReserved, unless it is
-// released or its owner ends before; (2) a DecodeReserved may come again, with a higher generation:
+// released or its owner ends before; one that its owner sends again, since an answer may have been
+// lost, counts once; (2) a DecodeReserved may come again, with a higher generation:
 // the GPU was lost before the start, the older one is void; (3) the balancer watches the owner: its
 // end frees the reservation in any state; (4) a rank is named by its reference, whose life and
 // incarnation make messages of earlier lives harmless, however late they come.

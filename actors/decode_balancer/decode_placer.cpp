@@ -82,6 +82,12 @@ bool DecodePlacer::start(RequestId request, std::uint32_t generation) {
   return true;
 }
 
+std::optional<DecodePlacer::Placement> DecodePlacer::held(RequestId request) const {
+  const Ticket* ticket = tickets_.find(request);
+  if (ticket == nullptr || ticket->state != State::kHeld) return std::nullopt;
+  return Placement{request, ticket->gpu, ticket->generation};
+}
+
 void DecodePlacer::release(RequestId request) {
   Ticket* ticket = tickets_.find(request);
   if (ticket == nullptr) return;

@@ -73,6 +73,8 @@ class DecodePlacer {
   Status submit(RequestId request, std::uint64_t tokens, Time now, Time until);
   /// False: that ticket, or that generation of it, is not held any more.
   bool start(RequestId request, std::uint32_t generation);
+  /// Where a ticket is held; nothing: it waits, has started, or is not here.
+  std::optional<Placement> held(RequestId request) const;
   /// Ends a ticket in any state; an unknown one is ignored.
   void release(RequestId request);
 

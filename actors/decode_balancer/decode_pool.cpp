@@ -51,6 +51,7 @@ void DecodePool::set_draining(GpuId gpu, bool draining) {
 
 void DecodePool::reserve(GpuId gpu, const DecodeNeed& need) {
   TROUPE_ASSERT(fits(gpu, need), "a reservation has room");
+  ++rows_;
   change(gpu, [&](DecodeGpu& one) {
     ++one.rows;
     one.tokens += need.tokens;
@@ -59,6 +60,7 @@ void DecodePool::reserve(GpuId gpu, const DecodeNeed& need) {
 }
 
 void DecodePool::release(GpuId gpu, const DecodeNeed& need) {
+  --rows_;
   change(gpu, [&](DecodeGpu& one) {
     TROUPE_ASSERT(one.rows > 0 && one.tokens >= need.tokens && one.blocks_used >= need.blocks,
                   "what is released was reserved");

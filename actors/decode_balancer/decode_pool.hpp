@@ -96,6 +96,8 @@ class DecodePool {
   /// Of the GPUs that are there and not draining.
   std::uint32_t size() const { return size_; }
   std::uint64_t tokens() const { return tokens_; }
+  /// Reserved here, on all GPUs.
+  std::uint64_t rows() const { return rows_; }
   std::uint64_t blocks_free() const { return blocks_free_; }
   /// Of the open GPUs.
   std::uint32_t largest_free() const { return largest_free_.best(); }
@@ -124,6 +126,7 @@ class DecodePool {
   WinnerTree<std::uint32_t, true> largest_free_;
   std::uint32_t size_ = 0;
   std::uint64_t tokens_ = 0;
+  std::uint64_t rows_ = 0;
   std::uint64_t blocks_free_ = 0;
 };
 

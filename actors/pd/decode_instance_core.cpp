@@ -8,6 +8,7 @@ namespace troupe {
 
 namespace {
 constexpr OpId kDecodeStep{1};
+constexpr TimerTag kDecodeJoin{1, 0};
 
 DraftBudget::Options with_rows(DraftBudget::Options options, std::uint32_t rows) {
   options.rows_most = rows;
@@ -25,16 +26,31 @@ DecodeInstanceCore::DecodeInstanceCore(const Args& args)
 }
 
 void DecodeInstanceCore::on(const Started&, Context& context, Effects& out) {
+  join(context, out);
+}
+
+void DecodeInstanceCore::on(const TimerFired&, Context& context, Effects& out) {
+  if (!known_) join(context, out);
+}
+
+void DecodeInstanceCore::join(Context& context, Effects& out) {
   DecodeInstanceJoined joined;
   joined.instance = context.self;
   joined.ranks.assign(args_.members, {context.self, args_.blocks, args_.rows_most});
   out.send(args_.balancer, make_message<DecodeInstanceJoined>(std::move(joined)));
+  out.timer(kDecodeJoin, context.now + kJoinAgain);
 }
 
 void DecodeInstanceCore::on(const StartDecode& start, Context& context, Effects& out) {
-  TROUPE_ASSERT(start.member < args_.members && rows_[start.member] < args_.rows_most,
-                "the balancer counts rows");
-  TROUPE_ASSERT(!jobs_.contains(start.request), "a request is here once");
+  TROUPE_ASSERT(start.member < args_.members, "the balancer knows the members");
+  known_ = true;
+  if (jobs_.contains(start.request)) {  // its stop was lost
+    leave(start.request);
+    replaced_.push_back(start.request);
+  }
+  if (rows_[start.member] >= args_.rows_most) {
+    return out.send(context.from, make_message<DecodeRefused>(start.request));
+  }
   jobs_.insert(start.request, Job{context.from, start.streams, start.member, start.generated});
   if (std::find(routes_.begin(), routes_.end(), context.from) == routes_.end()) {
     routes_.push_back(context.from);
@@ -47,8 +63,14 @@ void DecodeInstanceCore::on(const StartDecode& start, Context& context, Effects&
   launch(context, out);
 }
 
-void DecodeInstanceCore::on(const StopDecode& stop, Context&, Effects&) {
+void DecodeInstanceCore::on(const StopDecode& stop, Context& context, Effects& out) {
   if (jobs_.contains(stop.request)) leave(stop.request);
+  out.send(context.from, make_message<GroupStopped>(stop.request));
+}
+
+void DecodeInstanceCore::on(const AskGroup& ask, Context& context, Effects& out) {
+  const bool here = jobs_.contains(ask.request);
+  out.send(context.from, make_message<GroupHas>(ask.request, here));
 }
 
 void DecodeInstanceCore::on(const Down& down, Context&, Effects&) {
@@ -82,6 +104,7 @@ void DecodeInstanceCore::launch(Context& context, Effects& out) {
   step->step = ++steps_;
   step->group = std::exchange(next_, std::make_shared<GroupPlan>());
   stepping_ = jobs_.size();
+  replaced_.clear();
   out.launch({kDecodeStep,
               args_.stream,
               LaunchKind::kForward,
@@ -101,6 +124,7 @@ void DecodeInstanceCore::on(const Done<StepResult>& done, Context& context, Effe
     const Job* const job = jobs_.find(end.request);
     // It left while the step ran. The device has forgotten it: the notice finds nothing.
     if (job == nullptr) continue;
+    if (std::find(replaced_.begin(), replaced_.end(), end.request) != replaced_.end()) continue;
     batches.add(job->streams, job->route, end.request, job->generated, end.tokens, true);
     out.send(job->route, make_message<DecodeEnded>(end.request, job->generated + end.tokens));
     drop(end.request);

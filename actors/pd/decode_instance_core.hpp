@@ -14,8 +14,11 @@
 //
 // Invariants
 // 1. At most one step is in flight; the next starts as soon as it ends, while there are rows.
-// 2. A member has at most `rows_most` rows: the balancer counts, this core asserts.
+// 2. A member has at most `rows_most` rows. The balancer counts; what comes beyond that, since a
+//    stop was lost, is refused.
 // 3. The end of a route takes its rows out at the next step.
+// 4. Messages may be lost: it joins again every kJoinAgain until it gets work, and a request that
+//    starts here a second time replaces the first.
 #pragma once
 
 #include <memory>
@@ -33,7 +36,8 @@ namespace troupe {
 
 class DecodeInstanceCore {
  public:
-  using Accepts = Protocol<Started, StartDecode, StopDecode, Done<StepResult>, Down, Undeliverable>;
+  using Accepts = Protocol<Started, StartDecode, StopDecode, AskGroup, Done<StepResult>, TimerFired,
+                           Down, Undeliverable>;
   struct Args {
     StreamRef stream;
     std::uint32_t members = 64;
@@ -44,12 +48,15 @@ class DecodeInstanceCore {
   };
   static constexpr const char* kKind = "decode_instance";
   static constexpr Duration kStepMost = seconds(60);
+  static constexpr Duration kJoinAgain = seconds(5);
 
   explicit DecodeInstanceCore(const Args& args);
 
   void on(const Started&, Context& context, Effects& out);
   void on(const StartDecode& start, Context& context, Effects& out);
   void on(const StopDecode& stop, Context& context, Effects& out);
+  void on(const AskGroup& ask, Context& context, Effects& out);
+  void on(const TimerFired& fired, Context& context, Effects& out);
   void on(const Done<StepResult>& done, Context& context, Effects& out);
   void on(const Down& down, Context& context, Effects& out);
   void on(const Undeliverable&, Context&, Effects&) {}  // routes are watched
@@ -57,7 +64,14 @@ class DecodeInstanceCore {
   const char* phase() const { return running_ ? "decoding" : "idle"; }
   std::string describe() const;
   const GroupUse& use() const { return use_; }
+  template <class Visit>
+  void for_each_request(Visit&& visit) const {
+    for (const auto& [request, job] : jobs_) visit(request);
+  }
   std::size_t rows() const { return jobs_.size(); }
+  std::uint32_t rows_of(std::uint32_t member) const { return rows_[member]; }
+  std::uint32_t members() const { return args_.members; }
+  std::uint32_t rows_most() const { return args_.rows_most; }
 
  private:
   struct Job {
@@ -66,6 +80,7 @@ class DecodeInstanceCore {
     std::uint32_t member = 0;
     std::uint32_t generated = 0;
   };
+  void join(Context& context, Effects& out);
   void drop(RequestId request);
   void leave(RequestId request);
   void launch(Context& context, Effects& out);
@@ -76,6 +91,8 @@ class DecodeInstanceCore {
   IdMap<RequestId, Job> jobs_;
   std::vector<ActorRef> routes_;     ///< that are watched
   std::shared_ptr<GroupPlan> next_;  ///< what changes with the next step
+  std::vector<RequestId> replaced_;  ///< since the last launch: the device has older rows of them
+  bool known_ = false;               ///< somebody sent it work: its joining was heard
   bool running_ = false;
   std::uint64_t steps_ = 0;
   std::size_t stepping_ = 0;  ///< rows of the step in flight

@@ -38,7 +38,7 @@ Status EngineCore::admissible(const SubmitRow& submit) const {
                                      " tokens, but prompt and answer may have 2 to " +
                                      std::to_string(most) + " here"};
   }
-  if (jobs_.contains(submit.request) || by_owner_.find(hash_of(submit.owner)) != nullptr) {
+  if (jobs_.contains(submit.request) || by_owner_.contains(submit.owner)) {
     return Error{Code::kUnsupported, "a simulated engine gives one answer a request"};
   }
   return ok_status();
@@ -61,10 +61,10 @@ void EngineCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   const auto room = static_cast<std::uint32_t>(most - submit.prompt_length);
   job.output_most = submit.max_tokens == 0 ? room : std::min(submit.max_tokens, room);
   job.since = context.now;
-  by_owner_.insert(hash_of(submit.owner), submit.request);
+  by_owner_.insert(submit.owner, submit.request);
   out.watch(submit.owner);
   asked_ += job.length;
-  const Job& known = jobs_.emplace(submit.request, std::move(job));
+  const Job& known = jobs_.insert(submit.request, std::move(job));
   drop_ended();
   waiting_.push_back(submit.request);
   if (plan_ == nullptr) return launch(context, out);
@@ -72,14 +72,14 @@ void EngineCore::on(const SubmitRow& submit, Context& context, Effects& out) {
 }
 
 void EngineCore::on(const CancelRow& cancel, Context&, Effects& out) {
-  const auto at = jobs_.find(cancel.request);
-  if (at == jobs_.end()) return;
-  forget(at->second, out);
+  Job* const job = jobs_.find(cancel.request);
+  if (job == nullptr) return;
+  forget(*job, out);
   if (plan_ != nullptr && !next_->leaves.empty()) cut_run(out);
 }
 
 void EngineCore::on(const Down& down, Context&, Effects& out) {
-  const RequestId* request = by_owner_.find(hash_of(down.ref));
+  const RequestId* request = by_owner_.find(down.ref);
   if (request == nullptr) return;
   forget(jobs_.at(*request), out);
   if (plan_ != nullptr && !next_->leaves.empty()) cut_run(out);
@@ -112,7 +112,7 @@ void EngineCore::release(Job& job) {
 void EngineCore::forget(Job& job, Effects& out) {
   release(job);
   out.unwatch(job.owner);
-  by_owner_.erase(hash_of(job.owner));
+  by_owner_.erase(job.owner);
   jobs_.erase(RequestId(job.request));
 }
 
@@ -120,7 +120,7 @@ void EngineCore::show(Job& job, Finish finish, Effects& out) {
   RowTokens row;
   row.request = job.request;
   row.first = job.shown;
-  row.tokens.resize(job.generated - job.shown);
+  row.unseen = job.generated - job.shown;
   row.finish = finish;
   if (job.shown == 0) row.queued = job.queued;
   job.shown = job.generated;

@@ -31,7 +31,7 @@
 #include "actors/prefill_balancer/prefix_cache.hpp"
 #include "actors/rank/rank_messages.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/linked_map.hpp"
+#include "runtime/base/id_map.hpp"
 #include "runtime/simulation/engine_plan.hpp"
 
 namespace troupe {
@@ -104,11 +104,11 @@ class EngineCore {
 
   Args args_;
   ActorRef self_;
-  LinkedMap<RequestId, Job> jobs_;
-  FlatMap<RequestId> by_owner_;    ///< by hash_of() of the request actor
-  std::deque<RequestId> waiting_;  ///< some of jobs that ended
-  std::vector<Job*> admitted_;     ///< in the order of admission
-  std::uint32_t decoding_ = 0;     ///< of those
+  IdMap<RequestId, Job> jobs_;
+  IdMap<ActorRef, RequestId> by_owner_;  ///< by request actor
+  std::deque<RequestId> waiting_;        ///< some of jobs that ended
+  std::vector<Job*> admitted_;           ///< in the order of admission
+  std::uint32_t decoding_ = 0;           ///< of those
   std::uint64_t kv_used_ = 0;
   PrefixCache cache_;
   TokenBatches batches_;

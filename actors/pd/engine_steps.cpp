@@ -129,9 +129,9 @@ void EngineCore::take_rows(const GroupResult& result, Effects& out) {
 
 void EngineCore::take_chunks(const GroupResult& result, Effects& out) {
   for (const GroupChunk& chunk : plan_->chunks) {
-    const auto at = jobs_.find(chunk.request);
-    if (at == jobs_.end()) continue;
-    Job& job = at->second;
+    Job* const known = jobs_.find(chunk.request);
+    if (known == nullptr) continue;
+    Job& job = *known;
     job.computed += chunk.tokens;
     if (job.computed < job.target()) continue;
     if (chunk.work != nullptr) cache_.touch(chunk.work->chain);

@@ -55,6 +55,9 @@ class FabricCore {
   LinkId nic_in(PortId port) const { return LinkId(first_in_ + port.value); }
   LinkId nic_out(PortId port) const { return LinkId(first_out_ + port.value); }
   std::uint32_t ports() const { return args_.ports; }
+  /// Transfers that somebody waits for, and those that have not begun to flow.
+  std::size_t asked() const { return askers_.size(); }
+  std::size_t not_begun() const { return starts_.size(); }
   std::uint64_t moves(MoveKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
 
  private:

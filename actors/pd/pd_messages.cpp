@@ -14,5 +14,9 @@ template const MessageType& message_type<PrefillEnded>();
 template const MessageType& message_type<StartDecode>();
 template const MessageType& message_type<StopDecode>();
 template const MessageType& message_type<DecodeEnded>();
+template const MessageType& message_type<DecodeRefused>();
+template const MessageType& message_type<AskGroup>();
+template const MessageType& message_type<GroupHas>();
+template const MessageType& message_type<GroupStopped>();
 
 }  // namespace troupe

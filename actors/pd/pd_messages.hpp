@@ -5,7 +5,8 @@
 //   route → fabric          MoveBytes, StopMove;     fabric → route    BytesMoved
 //   route → prefill engine  StartPrefill, StopPrefill;  engine → route  PrefillEnded
 //   engine → decode balancer   ReserveDecode in the route's name: the last chunk is in a step
-//   route → decode instance StartDecode, StopDecode; instance → route  DecodeEnded
+//   route → decode instance StartDecode, StopDecode; instance → route  DecodeEnded, DecodeRefused
+//   route → both groups     AskGroup;                group → route     GroupHas, GroupStopped
 //   fault plan → fabric     LinksChanged
 //   engine, instance → streams   TokenBatch in the name of the route: the first token from the
 //                                engine, the others from the instance
@@ -13,7 +14,9 @@
 // Invariants: (1) each MoveBytes but a write gets one BytesMoved, unless it is stopped; (2) engines
 // and instances watch routes: a route's end frees what it has there; (3) a StartPrefill or
 // StartDecode leads to one PrefillEnded or DecodeEnded, unless it is stopped or the group ends; (4)
-// `generation` is that of the balancer's answer: the group repeats it to the balancer.
+// `generation` is that of the balancer's answer: the group repeats it to the balancer; (5) messages
+// between nodes may be lost: a route asks a group that was silent for long (AskGroup is answered by
+// GroupHas), and repeats a stop until GroupStopped.
 #pragma once
 
 #include <memory>
@@ -155,6 +158,37 @@ struct DecodeEnded {
     visit("request", self.request);
     visit("output", self.output);
   }
+};
+
+/// Its member has all the rows that it takes: the balancer's count is not the group's.
+struct DecodeRefused {
+  static constexpr MessageInfo info{0x083a, "decode_refused"};
+  RequestId request;
+  static void fields(auto& self, auto&& visit) { visit("request", self.request); }
+};
+
+/// To an engine or an instance: whether it has this request of the asker's.
+struct AskGroup {
+  static constexpr MessageInfo info{0x083b, "ask_group"};
+  RequestId request;
+  static void fields(auto& self, auto&& visit) { visit("request", self.request); }
+};
+
+struct GroupHas {
+  static constexpr MessageInfo info{0x083c, "group_has"};
+  RequestId request;
+  bool here = false;
+  static void fields(auto& self, auto&& visit) {
+    visit("request", self.request);
+    visit("here", self.here);
+  }
+};
+
+/// Nothing of the request is there any more.
+struct GroupStopped {
+  static constexpr MessageInfo info{0x083d, "group_stopped"};
+  RequestId request;
+  static void fields(auto& self, auto&& visit) { visit("request", self.request); }
 };
 
 }  // namespace troupe

@@ -9,6 +9,7 @@ namespace troupe {
 
 namespace {
 constexpr OpId kPrefillStep{1};
+constexpr TimerTag kPrefillJoin{1, 0};
 /// How many steps of the fit pass between two reports to the balancer.
 constexpr std::uint64_t kLearnedEvery = 64;
 }  // namespace
@@ -21,15 +22,25 @@ PrefillEngineCore::PrefillEngineCore(const Args& args)
 }
 
 void PrefillEngineCore::on(const Started&, Context& context, Effects& out) {
+  join(context, out);
+}
+
+void PrefillEngineCore::on(const TimerFired&, Context& context, Effects& out) {
+  if (!known_) join(context, out);
+}
+
+void PrefillEngineCore::join(Context& context, Effects& out) {
   PrefillEngineJoined joined;
   joined.engine = context.self;
   joined.ranks.assign(args_.members, context.self);
   out.send(args_.balancer, make_message<PrefillEngineJoined>(std::move(joined)));
+  out.timer(kPrefillJoin, context.now + kJoinAgain);
 }
 
 void PrefillEngineCore::on(const StartPrefill& start, Context& context, Effects& out) {
   TROUPE_ASSERT(start.member < args_.members && start.hit < start.length, "the balancer counts");
-  TROUPE_ASSERT(!jobs_.contains(start.request), "a request is here once");
+  known_ = true;
+  if (jobs_.contains(start.request)) drop(start.request);  // its stop was lost
   jobs_.insert(start.request, Job{context.from, start, context.now + start.time_left});
   if (std::find(routes_.begin(), routes_.end(), context.from) == routes_.end()) {
     routes_.push_back(context.from);
@@ -39,8 +50,14 @@ void PrefillEngineCore::on(const StartPrefill& start, Context& context, Effects&
   launch(context, out);
 }
 
-void PrefillEngineCore::on(const StopPrefill& stop, Context&, Effects&) {
+void PrefillEngineCore::on(const StopPrefill& stop, Context& context, Effects& out) {
   if (jobs_.contains(stop.request)) drop(stop.request);
+  out.send(context.from, make_message<GroupStopped>(stop.request));
+}
+
+void PrefillEngineCore::on(const AskGroup& ask, Context& context, Effects& out) {
+  const bool here = jobs_.contains(ask.request);
+  out.send(context.from, make_message<GroupHas>(ask.request, here));
 }
 
 void PrefillEngineCore::on(const Down& down, Context&, Effects&) {
@@ -143,6 +160,12 @@ void PrefillEngineCore::tell_progress(const GroupResult& result, Context& contex
   if (advanced.rows.empty()) return;
   advanced.engine = context.self;
   out.send(args_.balancer, make_message<PrefillAdvanced>(std::move(advanced)));
+}
+
+std::size_t PrefillEngineCore::queued() const {
+  std::size_t sum = 0;
+  for (const ChunkQueue& queue : queues_) sum += queue.size();
+  return sum;
 }
 
 std::string PrefillEngineCore::describe() const {

@@ -13,6 +13,8 @@
 // 1. At most one step is in flight; the next one starts as soon as it ends.
 // 2. What is computed for a request that has ended meanwhile is dropped.
 // 3. The end of a route takes its requests out of the FIFOs.
+// 4. Messages may be lost: it joins again every kJoinAgain until it gets work, and a request that
+//    starts here a second time replaces what was left of the first.
 #pragma once
 
 #include <memory>
@@ -31,8 +33,8 @@ namespace troupe {
 
 class PrefillEngineCore {
  public:
-  using Accepts =
-      Protocol<Started, StartPrefill, StopPrefill, Done<StepResult>, Down, Undeliverable>;
+  using Accepts = Protocol<Started, StartPrefill, StopPrefill, AskGroup, Done<StepResult>,
+                           TimerFired, Down, Undeliverable>;
   struct Args {
     StreamRef stream;
     std::uint32_t members = 4;
@@ -46,12 +48,15 @@ class PrefillEngineCore {
   static constexpr const char* kKind = "prefill_engine";
   /// A step that takes longer is hung.
   static constexpr Duration kStepMost = seconds(60);
+  static constexpr Duration kJoinAgain = seconds(5);
 
   explicit PrefillEngineCore(const Args& args);
 
   void on(const Started&, Context& context, Effects& out);
   void on(const StartPrefill& start, Context& context, Effects& out);
   void on(const StopPrefill& stop, Context& context, Effects& out);
+  void on(const AskGroup& ask, Context& context, Effects& out);
+  void on(const TimerFired& fired, Context& context, Effects& out);
   void on(const Done<StepResult>& done, Context& context, Effects& out);
   void on(const Down& down, Context& context, Effects& out);
   void on(const Undeliverable&, Context&, Effects&) {}  // routes are watched
@@ -59,7 +64,13 @@ class PrefillEngineCore {
   const char* phase() const { return plan_ == nullptr ? "idle" : "computing"; }
   std::string describe() const;
   const GroupUse& use() const { return use_; }
+  template <class Visit>
+  void for_each_request(Visit&& visit) const {
+    for (const auto& [request, job] : jobs_) visit(request);
+  }
   std::size_t jobs() const { return jobs_.size(); }
+  /// Of all FIFOs; a request whose last chunk is in a step is in none.
+  std::size_t queued() const;
 
  private:
   struct Job {
@@ -67,6 +78,7 @@ class PrefillEngineCore {
     StartPrefill start;
     Time until;  ///< the request's deadline
   };
+  void join(Context& context, Effects& out);
   void drop(RequestId request);
   void reserve_decode(const Job& job, Time now, Effects& out);
   void launch(Context& context, Effects& out);
@@ -77,6 +89,7 @@ class PrefillEngineCore {
   std::vector<ChunkQueue> queues_;
   IdMap<RequestId, Job> jobs_;
   std::vector<ActorRef> routes_;           ///< that are watched
+  bool known_ = false;                     ///< somebody sent it work: its joining was heard
   std::shared_ptr<const GroupPlan> plan_;  ///< of the step in flight
   CostFit fit_;
   std::uint64_t steps_ = 0;

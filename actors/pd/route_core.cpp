@@ -40,6 +40,7 @@ void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   flow.owner = submit.owner;
   flow.streams = submit.streams;
   flow.sealed = submit.sealed;
+  flow.born = context.now;
   flow.deadline = context.now + submit.time_left;
   flow.length = submit.prompt_length;
   flow.output_most = submit.max_tokens;
@@ -48,15 +49,16 @@ void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   by_owner_.insert(submit.owner, submit.request);
   out.watch(submit.owner);
   this->submit(flows_.insert(submit.request, std::move(flow)), context, out);
+  watch_silence(context, out);
 }
 
-void RouteCore::on(const CancelRow& cancel, Context&, Effects& out) {
-  if (Flow* flow = find(cancel.request)) abandon(*flow, out);
+void RouteCore::on(const CancelRow& cancel, Context& context, Effects& out) {
+  if (Flow* flow = find(cancel.request)) abandon(*flow, context, out);
 }
 
 void RouteCore::on(const Down& down, Context& context, Effects& out) {
   if (const RequestId* request = by_owner_.find(down.ref)) {
-    return abandon(*find(*request), out);
+    return abandon(*find(*request), context, out);
   }
   const PdWiring& wiring = *args_.wiring;
   if (down.ref == wiring.prefill_balancer || down.ref == wiring.decode_balancer ||
@@ -74,22 +76,23 @@ void RouteCore::on(const Down& down, Context& context, Effects& out) {
   }
 }
 
-void RouteCore::on(const Undeliverable&, Context&, Effects&) {
+void RouteCore::on(const Undeliverable& lost, Context&, Effects&) {
   // A group that is gone: its balancer says where to go instead. Requests are watched.
+  if (stops_.empty()) return;
+  std::vector<std::uint64_t> there;
+  for (const auto& [key, stop] : stops_) {
+    if (stop.group == lost.to) there.push_back(key);
+  }
+  for (const std::uint64_t key : there) stops_.erase(key);
 }
 
-void RouteCore::abandon(Flow& flow, Effects& out) {
+void RouteCore::abandon(Flow& flow, Context& context, Effects& out) {
   const PdWiring& wiring = *args_.wiring;
   stop_move(flow, out);
   // The engine may have asked for a place in the flow's name, so that both balancers are told.
   out.send(wiring.prefill_balancer, make_message<ReleasePrefill>(flow.request));
   out.send(wiring.decode_balancer, make_message<ReleaseDecode>(flow.request));
-  if (flow.state == State::kPrefilling) {
-    out.send(flow.engine.group, make_message<StopPrefill>(flow.request));
-  }
-  if (flow.state == State::kDecoding) {
-    out.send(flow.place.group, make_message<StopDecode>(flow.request));
-  }
+  stop_group(flow, context, out);
   forget(flow, out);
 }
 
@@ -110,7 +113,7 @@ void RouteCore::fail(Flow& flow, Code code, std::string message, Context& contex
   batch.rank = context.self;
   batch.rows.push_back(std::move(row));
   out.send(flow.streams, make_message<TokenBatch>(std::move(batch)));
-  abandon(flow, out);
+  abandon(flow, context, out);
 }
 
 }  // namespace troupe

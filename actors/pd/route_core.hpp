@@ -19,13 +19,19 @@
 // with its prefix from the store (seed 000: re-routing of requests, not restarts), at most
 // kReroutesMost times. The client keeps what it has: tokens go on where they stopped.
 //
+// Between nodes messages may be lost, and a group may be frozen. So each wait ends: kSilent after a
+// flow's last step the route asks its group (route_watch.cpp), kAsksMost times in a row; what the
+// group has not, or does not say, begins anew. A stop is repeated until the group confirms it. The
+// flow's own deadline is the back-stop of everything.
+//
 // Invariants
 // 1. At most `rows_most` flows live; more rows are rejected.
 // 2. The stream table gets exactly one end of a row: from an engine or instance, or from here.
 // 3. A flow has at most one transfer under way.
 // 4. A row's parking is not passed on: its tokens come in two batches, and KV costs nothing more.
 //
-// Files: route_core.cpp (beginning and end), route_steps.cpp (the way between).
+// Files: route_core.cpp (beginning and end), route_steps.cpp (the way between), route_watch.cpp
+// (silence).
 #pragma once
 
 #include <memory>
@@ -47,7 +53,7 @@ class RouteCore {
   using Accepts =
       Protocol<Started, SubmitRow, CancelRow, ParkRow, BatchTaken, PrefillAssigned, PrefillRefused,
                BytesMoved, PrefillEnded, DecodeReserved, DecodeNotReserved, DecodeReservationLost,
-               DecodeEnded, Down, Undeliverable>;
+               DecodeEnded, DecodeRefused, GroupHas, GroupStopped, TimerFired, Down, Undeliverable>;
   struct Args {
     ActorRef node;  ///< hears of it as of any rank
     std::string model;
@@ -58,6 +64,10 @@ class RouteCore {
   };
   static constexpr const char* kKind = "route";
   static constexpr std::uint32_t kReroutesMost = 2;
+  static constexpr Duration kLook = seconds(1);     ///< how often silence is looked for
+  static constexpr Duration kSilent = seconds(10);  ///< as long as a reservation is held
+  static constexpr std::uint32_t kAsksMost = 3;
+  static constexpr std::uint32_t kStopsMost = 60;  ///< a group that is silent for longer is lost
 
   explicit RouteCore(const Args& args) : args_(args), prefixes_(args.prefixes) {}
 
@@ -74,11 +84,18 @@ class RouteCore {
   void on(const DecodeNotReserved& refused, Context& context, Effects& out);
   void on(const DecodeReservationLost& lost, Context& context, Effects& out);
   void on(const DecodeEnded& ended, Context& context, Effects& out);
+  void on(const DecodeRefused& refused, Context& context, Effects& out);
+  void on(const GroupHas& has, Context& context, Effects& out);
+  void on(const GroupStopped& stopped, Context& context, Effects& out);
+  void on(const TimerFired& fired, Context& context, Effects& out);
   void on(const Down& down, Context& context, Effects& out);
   void on(const Undeliverable& lost, Context& context, Effects& out);
 
   std::string describe() const { return "flows=" + std::to_string(flows_.size()); }
   std::size_t flows() const { return flows_.size(); }
+  bool has(RequestId request) const { return flows_.contains(request); }
+  std::size_t stops() const { return stops_.size(); }
+  std::uint32_t rows_most() const { return args_.rows_most; }
   const PrefixIndex& prefixes() const { return prefixes_; }
 
  private:
@@ -104,7 +121,10 @@ class RouteCore {
     std::uint32_t length = 0;
     std::uint32_t output_most = 0;
     std::uint32_t hit = 0;
+    Time born;
+    Time since;  ///< when it came into its state, or was last heard of
     State state = State::kQueued;
+    std::uint8_t asked = 0;    ///< questions to its group without an answer
     bool first_token = false;  ///< its client has it
     std::uint8_t reroutes = 0;
     std::uint8_t moves = 0;  ///< transfers so far
@@ -113,19 +133,35 @@ class RouteCore {
     Place place;  ///< on a decode GPU; nobody: none is reserved
   };
 
+  /// A stop that its group has not confirmed.
+  struct Stop {
+    ActorRef group;
+    std::uint32_t sent = 0;
+  };
+  enum class Pool : std::uint8_t { kPrefill, kDecode };
+
   Flow* find(RequestId request);
   PortId port_of(const Place& place) const {
     return args_.wiring->port_of(place.group.node, place.member);
   }
   void submit(Flow& flow, Context& context, Effects& out);
   void start_prefill(Flow& flow, Context& context, Effects& out);
-  void push(Flow& flow, Effects& out);
+  void push(Flow& flow, Time now, Effects& out);
   void start_decode(Flow& flow, Context& context, Effects& out);
   void move(Flow& flow, MoveKind kind, PortId from, PortId to, std::uint64_t bytes, Effects& out);
   void stop_move(Flow& flow, Effects& out);
   void begin_anew(Flow& flow, const char* why, Context& context, Effects& out);
+  void enter(Flow& flow, State state, Time now);
+  void look(Context& context, Effects& out);
+  void look_after(Flow& flow, Context& context, Effects& out);
+  void ask_again_for_place(Flow& flow, Context& context, Effects& out);
+  /// Tells the group that computes the flow; repeated until it confirms.
+  void stop_group(Flow& flow, Context& context, Effects& out);
+  void repeat_stops(Effects& out);
+  void forget_stop(RequestId request, Pool pool);
+  void watch_silence(Context& context, Effects& out);
   /// Takes back all that the flow has, and forgets it.
-  void abandon(Flow& flow, Effects& out);
+  void abandon(Flow& flow, Context& context, Effects& out);
   void fail(Flow& flow, Code code, std::string message, Context& context, Effects& out);
   void forget(Flow& flow, Effects& out);
 
@@ -133,6 +169,8 @@ class RouteCore {
   PrefixIndex prefixes_;
   IdMap<RequestId, Flow> flows_;
   IdMap<ActorRef, RequestId> by_owner_;  ///< by request actor
+  IdMap<std::uint64_t, Stop> stops_;     ///< by request and pool
+  bool looking_ = false;                 ///< the timer is set
 };
 
 }  // namespace troupe

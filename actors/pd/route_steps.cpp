@@ -4,7 +4,7 @@
 namespace troupe {
 
 void RouteCore::submit(Flow& flow, Context& context, Effects& out) {
-  flow.state = State::kQueued;
+  enter(flow, State::kQueued, context.now);
   SubmitPrefill submit;
   submit.request = flow.request;
   submit.owner = context.self;
@@ -31,14 +31,15 @@ void RouteCore::on(const PrefillAssigned& assigned, Context& context, Effects& o
   flow->engine = {assigned.engine, assigned.member, assigned.generation};
   flow->hit = assigned.hit;
   if (flow->hit == 0) return start_prefill(*flow, context, out);
-  flow->state = State::kFetching;
+  enter(*flow, State::kFetching, context.now);
   const KvSizes& kv = args_.wiring->kv;
   const PortId port = port_of(flow->engine);
   move(*flow, MoveKind::kFetch, port, port, flow->hit * kv.token_bytes + kv.window_bytes, out);
 }
 
 void RouteCore::start_prefill(Flow& flow, Context& context, Effects& out) {
-  flow.state = State::kPrefilling;
+  enter(flow, State::kPrefilling, context.now);
+  forget_stop(flow.request, Pool::kPrefill);
   StartPrefill start;
   start.request = flow.request;
   start.member = flow.engine.member;
@@ -63,18 +64,21 @@ void RouteCore::on(const BytesMoved& moved, Context& context, Effects& out) {
 void RouteCore::on(const PrefillEnded& ended, Context& context, Effects& out) {
   Flow* flow = find(ended.request);
   if (flow == nullptr || flow->state != State::kPrefilling) return;
+  if (context.from != flow->engine.group) return;  // late word of one that was given up
+  // The balancer knows it from the engine, unless that message was lost.
+  out.send(args_.wiring->prefill_balancer, make_message<ReleasePrefill>(flow->request));
   prefixes_.computed(flow->sealed.work.get(), context.now);
   flow->first_token = true;
   if (ended.complete) {
     out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow->request, 1u));
     return forget(*flow, out);
   }
-  flow->state = State::kPlacing;
+  enter(*flow, State::kPlacing, context.now);
   out.watch(flow->engine.group);
-  if (flow->place.group) push(*flow, out);
+  if (flow->place.group) push(*flow, context.now, out);
 }
 
-void RouteCore::on(const DecodeReserved& reserved, Context&, Effects& out) {
+void RouteCore::on(const DecodeReserved& reserved, Context& context, Effects& out) {
   Flow* flow = find(reserved.request);
   if (flow == nullptr) {
     // It ended while the engine asked in its name.
@@ -87,20 +91,21 @@ void RouteCore::on(const DecodeReserved& reserved, Context&, Effects& out) {
   // While it seems to decode: the instance went before it could start there.
   if (flow->state == State::kPlacing || flow->state == State::kPushing ||
       flow->state == State::kDecoding) {
-    push(*flow, out);
+    push(*flow, context.now, out);
   }
 }
 
-void RouteCore::push(Flow& flow, Effects& out) {
+void RouteCore::push(Flow& flow, Time now, Effects& out) {
   stop_move(flow, out);
-  flow.state = State::kPushing;
+  enter(flow, State::kPushing, now);
   const KvSizes& kv = args_.wiring->kv;
   move(flow, MoveKind::kPush, port_of(flow.engine), port_of(flow.place),
        flow.length * kv.token_bytes + 2 * kv.window_bytes, out);
 }
 
-void RouteCore::start_decode(Flow& flow, Context&, Effects& out) {
-  flow.state = State::kDecoding;
+void RouteCore::start_decode(Flow& flow, Context& context, Effects& out) {
+  enter(flow, State::kDecoding, context.now);
+  forget_stop(flow.request, Pool::kDecode);
   StartDecode start;
   start.request = flow.request;
   start.member = flow.place.member;
@@ -112,9 +117,10 @@ void RouteCore::start_decode(Flow& flow, Context&, Effects& out) {
   out.send(flow.place.group, make_message<StartDecode>(std::move(start)));
 }
 
-void RouteCore::on(const DecodeEnded& ended, Context&, Effects& out) {
+void RouteCore::on(const DecodeEnded& ended, Context& context, Effects& out) {
   Flow* flow = find(ended.request);
   if (flow == nullptr || flow->state != State::kDecoding) return;
+  if (context.from != flow->place.group) return;  // late word of one that was given up
   const std::uint64_t computed = flow->length - flow->hit + ended.output;
   const PortId port = port_of(flow->place);
   out.send(args_.wiring->fabric,
@@ -151,31 +157,24 @@ void RouteCore::on(const DecodeNotReserved& refused, Context& context, Effects& 
 void RouteCore::on(const DecodeReservationLost& lost, Context& context, Effects& out) {
   Flow* flow = find(lost.request);
   if (flow == nullptr) return;
-  flow->place = {};
   if (lost.code == Code::kLost) {
-    if (flow->state != State::kDecoding) return;
-    return begin_anew(*flow, "its decode instance is gone", context, out);
+    if (flow->state == State::kDecoding) {
+      return begin_anew(*flow, "its decode instance is gone", context, out);
+    }
+    flow->place = {};
+    return;
   }
+  // Nobody told the balancer of a start: that message was lost, or the start itself.
+  if (flow->state == State::kDecoding) {
+    return begin_anew(*flow, "its decode instance did not start it", context, out);
+  }
+  flow->place = {};
   // One that ran out while the prompt waits to be computed anew is asked for again with the last
   // chunk; while that is in a step nobody would ask again.
   if (flow->state == State::kPrefilling || flow->state == State::kPlacing ||
       flow->state == State::kPushing) {
     fail(*flow, lost.code, "the reservation on a decode GPU ran out", context, out);
   }
-}
-
-void RouteCore::begin_anew(Flow& flow, const char* why, Context& context, Effects& out) {
-  stop_move(flow, out);
-  if (++flow.reroutes > kReroutesMost) {
-    return fail(flow, Code::kLost, std::string(why) + ", and it was routed anew before", context,
-                out);
-  }
-  out.count("troupe_requests_rerouted_total");
-  // What was reserved, or asked for, is given back: the next engine asks again.
-  out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow.request));
-  flow.place = {};
-  flow.engine = {};
-  submit(flow, context, out);
 }
 
 }  // namespace troupe

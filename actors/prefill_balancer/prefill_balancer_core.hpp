@@ -65,6 +65,7 @@ class PrefillBalancerCore {
   const char* phase() const { return draining_ ? "draining" : "serving"; }
   std::string describe() const;
   const PrefillPool& pool() const { return *pool_; }
+  const OwnerTable<Time>& owners() const { return owners_; }
   const PrefillPolicy& policy() const { return *policy_; }
 
  private:

@@ -24,11 +24,13 @@ void TrafficReport::started(Time intended, Time now, std::uint32_t live) {
   last_intended_ = std::max(last_intended_, intended);
   lag.record((now - intended).seconds());
   peak_ = std::max(peak_, live);
+  occupancy_.enters(now);
 }
 
 void TrafficReport::record(const ExchangeRecord& record) {
   ++counts_[static_cast<int>(record.outcome)];
   ended_ = std::max(ended_, record.ended);
+  occupancy_.leaves(record.sent, record.ended);
   if (record.outcome == Outcome::kOk) return record_ok(record);
   if (record.outcome == Outcome::kCancelled) return;
   const std::string what = record.error.empty() ? "no reason given" : record.error;

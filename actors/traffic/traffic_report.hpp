@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "actors/traffic/histogram.hpp"
+#include "actors/traffic/occupancy.hpp"
 #include "actors/traffic/traffic_plan.hpp"
 
 namespace troupe {
@@ -83,6 +84,8 @@ class TrafficReport {
   std::uint64_t output_tokens() const { return output_tokens_; }  ///< of ok requests
   std::uint32_t peak_concurrency() const { return peak_; }
   Duration duration() const { return ended_ - begun_; }
+  /// Of all measured requests, from their sending to their end.
+  const Occupancy& occupancy() const { return occupancy_; }
   /// Requests a second, from the first intended start to the last.
   double asked_rate() const;
   /// The same of actual starts.
@@ -119,6 +122,7 @@ class TrafficReport {
   std::uint64_t output_tokens_ = 0;
   std::uint32_t peak_ = 0;
   std::uint64_t starts_ = 0;
+  Occupancy occupancy_;
   Time first_intended_;
   Time last_intended_;
   Time first_start_;

@@ -68,6 +68,12 @@ bool World::step() {
   TROUPE_ASSERT(due >= now_, "time never runs backwards");
   now_ = due;
   Event event = queue_.pop();
+  if (frozen_.empty() || !hold(event)) dispatch(event);
+  return true;
+}
+
+void World::dispatch(Event& event) {
+  ++events_;
   ++events_;
   if (event.kind == EventKind::kTimer) {
     event.envelope.message = make_message<TimerFired>(TimerTag{event.timer, event.key});
@@ -87,7 +93,7 @@ bool World::step() {
     undeliverable(event);
   }
   if (!ending_.empty()) carry_out_ends();
-  return true;
+  if (options_.settled) options_.settled(event.envelope);
 }
 
 void World::run_until(Time until) {

@@ -11,6 +11,7 @@
 //    ties are explored; a Down follows the dead actor's last messages.
 // 4. An actor's end removes its timers, cancels its launches and ends its children, deepest first.
 // 5. The trace hash covers time, receiver, message kind and payload digest of every delivery.
+// 6. What reaches a frozen node waits, in its order; nothing overtakes it when the node thaws.
 //
 // Threads: one. Ownership: the world owns actors; devices and note sinks outlive it.
 #pragma once
@@ -49,6 +50,8 @@ struct WorldOptions {
   std::function<bool(const Envelope&)> drop;
   /// Called at every delivery (console, tests); empty: nobody listens.
   std::function<void(Time, const Envelope&)> observer;
+  /// Called after every delivery, when its effects and the ends that it caused are carried out.
+  std::function<void(const Envelope&)> settled;
 };
 
 class World : private CompletionSink {
@@ -73,8 +76,20 @@ class World : private CompletionSink {
   /// Ends an actor (whatever its life is then) at `at`, as a fault.
   void kill(Time at, const ActorRef& ref);
 
+  // Faults of nodes (world_faults.cpp).
+  /// Until thaw() its actors get nothing: no message, no timer, no result. A kill gets through.
+  /// `until`: when thaw() will be called; of two freezes at a time the later one counts.
+  void freeze(NodeId node, Time until);
+  /// Requires: frozen, and its time has come. Delivers at once what has waited.
+  void thaw(NodeId node);
+  /// What links do when a node was silent for too long: whoever watches across its border hears of
+  /// an end, on both sides. The actors live on.
+  void lose_node(NodeId node);
+
   /// Delivers the next event. False: none is left.
   bool step();
+  /// Requires: pending() > 0.
+  Time next_due() { return queue_.next_due(); }
   /// Delivers every event that is due at or before `until`.
   void run_until(Time until);
 
@@ -159,6 +174,18 @@ class World : private CompletionSink {
   void apply(Entry& entry, effect::End& end);
   void apply(Entry& entry, effect::Note& note);
 
+  struct Frozen {
+    NodeId node;
+    Time until;
+    std::vector<Event> held;
+  };
+  Frozen* frozen(NodeId node);
+  /// Whether the event waits for the thaw of its node.
+  bool hold(Event& event);
+  void dispatch(Event& event);
+  void add_tree(const ActorRef& ref, std::vector<ActorRef>& all);
+  void cut_watches(Entry& watched, NodeId lost);
+
   void complete(LaunchId launch, Time at, Result<StepResult> result) override;
   void schedule_done(Entry& entry, Op& op, Time at, Message done);
   void forget_timer(Entry& entry, const Event& event);
@@ -178,7 +205,8 @@ class World : private CompletionSink {
   IdMap<std::uint64_t, LaunchOwner> launches_;
   std::uint64_t next_launch_ = 0;
   std::vector<ActorRef> ending_;
-  Effects effects_;  ///< of the handler that runs
+  std::vector<Frozen> frozen_;  ///< few, and mostly none
+  Effects effects_;             ///< of the handler that runs
   Time now_;
   std::uint64_t events_ = 0;
   Digest trace_;

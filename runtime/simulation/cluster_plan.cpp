@@ -46,6 +46,7 @@ std::vector<PlanConstant> default_constants() {
       {"window_miss", 0.02, "of lookups", "seed 000: hits above 98 %"},
       {"window_life_s", 180, "s", "seed 000"},
       {"start_up_s", 240, "s", "seed 000 says minutes; assumed"},
+      {"node_lost_s", 1, "s of silence", "4 heartbeats of 250 ms, the default of a node's"},
   };
 }
 

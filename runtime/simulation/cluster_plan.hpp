@@ -8,9 +8,10 @@
 //   constants:                           # each has a default, with its source
 //     prefill_b_us: {value: 11.2, source: measured on our machines}
 //   workload: {request_rate: 1000, num_requests: 20000, isl: 77000, cached_share: 0.96, osl: 800}
-//   faults:
+//   faults:                              # fault_plan.hpp
 //     - {at_ms: 2000, kill: decode_instance, which: 0}
-//     - {at_ms: 3000, until_ms: 4000, slow: storage_read, share: 0.1}   # or nic (which), spine, …
+//     - {at_ms: 3000, until_ms: 4000, slow: storage_read, share: 0.1}
+//   expect: {ok_min: 900, rerouted_min: 1}   # expectations.hpp
 //
 // What a constant is, its unit, where its value comes from and where it was fitted is part of the
 // plan, so that a report can print it. Every key is optional. Unknown keys, wrong types and values
@@ -24,7 +25,8 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/time.hpp"
-#include "runtime/simulation/fabric_speeds.hpp"
+#include "runtime/simulation/expectations.hpp"
+#include "runtime/simulation/fault_plan.hpp"
 #include "runtime/simulation/scenario.hpp"
 
 namespace troupe {
@@ -72,21 +74,6 @@ struct PrefixPlan {
   double cached_share = 0;  ///< of a prompt, in the store
 };
 
-enum class GroupKind : std::uint8_t { kPrefillEngine, kDecodeInstance };
-struct GroupFault {
-  Duration at;
-  GroupKind kind = GroupKind::kPrefillEngine;
-  std::uint32_t which = 0;  ///< of its pool
-};
-
-struct LinkFault {
-  Duration at;
-  Duration until;
-  FabricPart part = FabricPart::kNic;
-  std::uint32_t which = 0;  ///< of a NIC: the GPU, prefill engines first
-  double share = 1;         ///< of the bandwidth that is left
-};
-
 struct ClusterPlan {
   std::string name;
   std::uint64_t seed = 1;
@@ -106,8 +93,8 @@ struct ClusterPlan {
   Duration request_timeout = seconds(600);
   Workload workload;
   PrefixPlan prefix;
-  std::vector<GroupFault> faults;
-  std::vector<LinkFault> link_faults;
+  ClusterFaults faults;
+  Expectations expect;  ///< of its run; what every run must keep is not written here
 
   /// With the default constants of its hardware.
   ClusterPlan();

@@ -8,6 +8,8 @@
 
 #include "runtime/base/assert.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
+#include "runtime/simulation/expectations_yaml.hpp"
+#include "runtime/simulation/fault_plan_yaml.hpp"
 #include "runtime/simulation/workload_yaml.hpp"
 #include "runtime/simulation/yaml_reader.hpp"
 
@@ -58,6 +60,7 @@ const std::pair<std::string_view, Range> kRanges[] = {
     {"window_miss", kShare},
     {"window_life_s", {0, 1e8}},
     {"start_up_s", {0, 1e6}},
+    {"node_lost_s", {0.001, 1e6}},
 };
 
 Range range_of(std::string_view name) {
@@ -172,69 +175,6 @@ Status read_decode(const std::string& file, const YAML::Node& node, DecodePlan& 
   return map.finish();
 }
 
-Result<GroupFault> read_group_fault(const std::string& file, const YAML::Node& node,
-                                    const ClusterPlan& plan) {
-  YamlMap map(file, node, "faults");
-  GroupFault fault;
-  std::string victim;
-  map.get("at_ms", fault.at);
-  map.get("kill", victim);
-  map.get("which", fault.which, 0, kPlanMany);
-  if (victim == "decode_instance") {
-    fault.kind = GroupKind::kDecodeInstance;
-  } else if (victim != "prefill_engine") {
-    map.fail("kill", "prefill_engine or decode_instance is expected");
-  }
-  const std::uint32_t pool =
-      fault.kind == GroupKind::kDecodeInstance ? plan.decode.instances : plan.prefill.engines;
-  if (fault.which >= pool) map.fail("which", "the pool has " + std::to_string(pool));
-  TROUPE_TRY(map.finish());
-  return fault;
-}
-
-std::optional<FabricPart> part_of(const std::string& name) {
-  if (name == "nic") return FabricPart::kNic;
-  if (name == "spine") return FabricPart::kSpine;
-  if (name == "storage_read") return FabricPart::kStorageRead;
-  if (name == "storage_write") return FabricPart::kStorageWrite;
-  return std::nullopt;
-}
-
-Result<LinkFault> read_link_fault(const std::string& file, const YAML::Node& node,
-                                  const ClusterPlan& plan) {
-  YamlMap map(file, node, "faults");
-  LinkFault fault;
-  std::string part;
-  map.get("at_ms", fault.at);
-  map.get("until_ms", fault.until);
-  map.get("slow", part);
-  map.get("which", fault.which, 0, kPlanMany);
-  map.get("share", fault.share, 1e-6, 1);
-  const auto known = part_of(part);
-  if (!known) map.fail("slow", "nic, spine, storage_read or storage_write is expected");
-  if (!map.has("share")) map.fail("share", "which part of the bandwidth is left, up to 1");
-  if (fault.until <= fault.at) map.fail("until_ms", "a time after at_ms is expected");
-  if (fault.which >= plan.gpus()) {
-    map.fail("which", "the cluster has " + std::to_string(plan.gpus()) + " GPUs");
-  }
-  TROUPE_TRY(map.finish());
-  fault.part = *known;
-  return fault;
-}
-
-Status read_faults(const std::string& file, const YAML::Node& list, ClusterPlan& plan) {
-  for (const auto& node : list) {
-    if (node.IsMap() && node["slow"]) {
-      TROUPE_TRY_ASSIGN(const auto fault, read_link_fault(file, node, plan));
-      plan.link_faults.push_back(fault);
-    } else {
-      TROUPE_TRY_ASSIGN(const auto fault, read_group_fault(file, node, plan));
-      plan.faults.push_back(fault);
-    }
-  }
-  return ok_status();
-}
-
 Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   YamlMap map(file, root, "cluster");
   ClusterPlan plan;
@@ -262,7 +202,11 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   }
   const YAML::Node faults = map.child("faults");
   if (faults && !faults.IsSequence()) map.fail("faults", "a list is expected");
-  if (faults && faults.IsSequence()) TROUPE_TRY(read_faults(file, faults, plan));
+  if (faults && faults.IsSequence()) {
+    const FaultTargets targets{plan.prefill.engines, plan.decode.instances, plan.gpus()};
+    TROUPE_TRY_ASSIGN(plan.faults, read_cluster_faults(file, faults, targets));
+  }
+  TROUPE_TRY(read_expectations(file, map.child("expect"), plan.expect));
   TROUPE_TRY(map.finish());
   return plan;
 }

@@ -5,16 +5,16 @@
 namespace troupe {
 
 void EngineModel::enter(RequestId request, const Row& row) {
-  rows_.insert(request.value, row);
+  rows_.insert(request, row);
   ends_.push({row.end, request});
   base_ += static_cast<double>(row.context) - static_cast<double>(row.begin);
 }
 
 bool EngineModel::leave(RequestId request) {
-  const Row* row = rows_.find(request.value);
+  const Row* row = rows_.find(request);
   if (row == nullptr) return false;
   base_ -= static_cast<double>(row->context) - static_cast<double>(row->begin);
-  rows_.erase(request.value);
+  rows_.erase(request);
   return true;
 }
 
@@ -22,7 +22,7 @@ StepModel::Outcome EngineModel::forward(const StepPlan& plan, Time) {
   TROUPE_ASSERT(plan.group != nullptr, "a group runs plans of groups");
   const GroupPlan& group = *plan.group;
   if (group.reset) {
-    rows_ = FlatMap<Row>();
+    rows_ = {};
     ends_ = {};
     base_ = 0;
   }
@@ -68,7 +68,7 @@ void EngineModel::mixed_step(const GroupPlan& plan) {
 void EngineModel::run_of_steps(std::uint32_t most) {
   while (!ends_.empty()) {
     const End& next = ends_.top();
-    const Row* row = rows_.find(next.request.value);
+    const Row* row = rows_.find(next.request);
     if (row != nullptr && row->end == next.at) break;
     ends_.pop();  // it left
   }
@@ -89,7 +89,7 @@ void EngineModel::take_ended(GroupResult& result) {
   while (!ends_.empty() && ends_.top().at <= position_) {
     const End end = ends_.top();
     ends_.pop();
-    const Row* row = rows_.find(end.request.value);
+    const Row* row = rows_.find(end.request);
     // A row that left, and perhaps came again, has another end.
     if (row == nullptr || row->end != end.at) continue;
     ended_rows_.push_back(*row);

@@ -16,6 +16,7 @@
 #include <queue>
 #include <vector>
 
+#include "runtime/base/id_map.hpp"
 #include "runtime/simulation/group_models.hpp"
 
 namespace troupe {
@@ -54,7 +55,7 @@ class EngineModel final : public GroupModel {
 
   std::uint64_t position_ = 0;  ///< steps so far in which rows decoded
   double base_ = 0;             ///< sum over rows of their context less their begin
-  FlatMap<Row> rows_;
+  IdMap<RequestId, Row> rows_;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;  ///< some of rows that left
 
   // The latest launch.

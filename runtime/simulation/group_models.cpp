@@ -60,6 +60,9 @@ StepModel::Outcome GroupModel::outcome(const StepPlan& plan,
                                        std::shared_ptr<GroupResult> result) const {
   StepResult step;
   step.step = plan.step;
+  if (pace_ != 1) {
+    for (Duration& own : result->own) own = from_seconds(own.seconds() * pace_);
+  }
   const Duration slowest = *std::max_element(result->own.begin(), result->own.end());
   step.group.result = std::move(result);
   return {slowest, std::move(step)};

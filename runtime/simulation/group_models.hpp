@@ -34,12 +34,17 @@ class GroupModel : public StepModel {
 
   Outcome sample(const StepPlan& plan, Time start) override;
   Duration copy(std::size_t bytes) override;
+  /// From now on each step takes so many times what the cost model says: a fault.
+  void set_pace(double pace) { pace_ = pace; }
 
  protected:
   Outcome outcome(const StepPlan& plan, std::shared_ptr<GroupResult> result) const;
 
   std::shared_ptr<GroupCost> cost_;
   std::uint32_t members_;
+
+ private:
+  double pace_ = 1;
 };
 
 class PrefillGroup final : public GroupModel {

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/simulation/expectations_yaml.hpp"
 #include "runtime/simulation/workload_yaml.hpp"
 #include "runtime/simulation/yaml_reader.hpp"
 
@@ -71,23 +72,6 @@ Result<Fault> read_fault(const std::string& file, const YAML::Node& node,
   }
   TROUPE_TRY(map.finish());
   return fault;
-}
-
-Status read_expectations(const std::string& file, const YAML::Node& node, Expectations& expect) {
-  if (!node) return ok_status();
-  YamlMap map(file, node, "expect");
-  map.get("ok_min", expect.ok_min);
-  map.get("failed_min", expect.failed_min);
-  map.get("failed_max", expect.failed_max);
-  map.get("cancelled_min", expect.cancelled_min);
-  map.get("timed_out_min", expect.timed_out_min);
-  map.get("preemptions_min", expect.preemptions_min);
-  map.get("parked_min", expect.parked_min);
-  map.get("dropped_min", expect.dropped_min);
-  map.get("restarts_min", expect.restarts_min);
-  map.get("ttft_p99_ms_max", expect.ttft_p99_ms_max);
-  map.get("virtual_seconds_max", expect.virtual_seconds_max);
-  return map.finish();
 }
 
 Result<Scenario> read_scenario(const std::string& file, const YAML::Node& root,

@@ -26,6 +26,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/time.hpp"
+#include "runtime/simulation/expectations.hpp"
 
 namespace troupe {
 
@@ -73,20 +74,6 @@ struct Fault {
   Duration until;  ///< drops
   double share = 0;
   std::string message;  ///< drops: the name of the message kind
-};
-
-struct Expectations {
-  std::optional<std::uint64_t> ok_min;
-  std::optional<std::uint64_t> failed_min;
-  std::optional<std::uint64_t> failed_max;
-  std::optional<std::uint64_t> cancelled_min;
-  std::optional<std::uint64_t> timed_out_min;
-  std::optional<std::uint64_t> preemptions_min;
-  std::optional<std::uint64_t> parked_min;
-  std::optional<std::uint64_t> dropped_min;
-  std::optional<std::uint64_t> restarts_min;
-  std::optional<double> ttft_p99_ms_max;
-  std::optional<double> virtual_seconds_max;
 };
 
 struct Scenario {

@@ -244,8 +244,33 @@ Status SimulatedCluster::run() {
     }
     run_until(world_->now() + kSlice);
   }
-  run_until(world_->now() + kAftermath);
+  finish();
   return ok_status();
+}
+
+void SimulatedCluster::finish() {
+  run_until(world_->now() + kAftermath);
+}
+
+bool SimulatedCluster::step() {
+  if (world_->pending() == 0) return false;
+  const bool kill = next_kill_ < kills_.size();
+  if (kill && Time() + kills_[next_kill_].at <= world_->next_due()) {
+    run_until(Time() + kills_[next_kill_].at);
+  } else {
+    world_->step();
+  }
+  return true;
+}
+
+Duration SimulatedCluster::slice() const {
+  return kSlice;
+}
+
+std::vector<ActorRef> SimulatedCluster::notable() const {
+  std::vector<ActorRef> all = {traffic_, gateway_, streams_};
+  all.insert(all.end(), ranks_.begin(), ranks_.end());
+  return all;
 }
 
 }  // namespace troupe

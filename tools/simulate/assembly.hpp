@@ -61,6 +61,14 @@ class SimulatedCluster {
   Status run();
   /// Runs to a point of virtual time, with the faults until then.
   void run_until(Time until);
+  /// The next event, or the next kill. False: nothing is left.
+  bool step();
+  /// After the load: as long as the longest back-stop may take.
+  void finish();
+  /// How often the load's end is looked for.
+  Duration slice() const;
+  /// Gateway, stream table, ranks.
+  std::vector<ActorRef> notable() const;
 
   World& world() { return *world_; }
   const TrafficCore& traffic() { return world_->core<TrafficCore>(traffic_); }

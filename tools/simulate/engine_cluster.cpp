@@ -62,7 +62,8 @@ EngineCluster::EngineCluster(const EnginePlan& plan, Options options,
   world.explore_ties = plan.explore_ties;
   world.trace_hash = options_.trace_hash;
   world.notes = &notes_;
-  world.observer = [this](Time, const Envelope& envelope) {
+  world.observer = [this](Time now, const Envelope& envelope) {
+    if (options_.observer) options_.observer(now, envelope);
     const auto* down = envelope.message.as<Down>();
     if (down != nullptr && down->reason == EndReason::kCrashed) crashes_.push_back(down->detail);
     if (const auto* told = envelope.message.as<GatewayStarted>()) gateway_ = told->gateway;
@@ -106,10 +107,24 @@ Status EngineCluster::run() {
       return Error{Code::kDeadline, "the load did not end; " + std::to_string(traffic().live()) +
                                         " requests are under way"};
     }
-    world_->run_until(world_->now() + kLook);
+    run_until(world_->now() + kLook);
   }
-  world_->run_until(world_->now() + kCalm);
+  finish();
   return ok_status();
+}
+
+void EngineCluster::finish() {
+  run_until(world_->now() + kCalm);
+}
+
+Duration EngineCluster::slice() const {
+  return kLook;
+}
+
+std::vector<ActorRef> EngineCluster::notable() const {
+  std::vector<ActorRef> all = {traffic_, gateway_, stream_table_};
+  all.insert(all.end(), engines_.begin(), engines_.end());
+  return all;
 }
 
 GroupUse EngineCluster::use() {

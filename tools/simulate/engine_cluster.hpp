@@ -8,6 +8,7 @@
 // Same plan, same seed: same events, on either driver. Threads: one.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ class EngineCluster {
   struct Options {
     MakeWorld make_world = heap_world;
     bool trace_hash = true;
+    std::function<void(Time, const Envelope&)> observer;  ///< hears of each delivery
     std::shared_ptr<GroupCost> cost = std::make_shared<CostModel>();
     /// Instead of the plan's: a trace, sessions, shared prefixes.
     std::optional<TrafficPlan> load;
@@ -38,6 +40,12 @@ class EngineCluster {
   /// Runs the load to its end, and until nothing is held any more.
   /// Errors: kDeadline, if it has not ended after SimulatedCluster::kLongest.
   Status run();
+  // The same in pieces (driven_run.hpp).
+  bool step() { return world_->step(); }
+  void run_until(Time until) { world_->run_until(until); }
+  void finish();
+  Duration slice() const;
+  std::vector<ActorRef> notable() const;
 
   const EnginePlan& plan() const { return plan_; }
   World& world() { return *world_; }

@@ -1,8 +1,6 @@
 // A cluster's making: devices, services, groups, front.
 #include "tools/simulate/pd_cluster.hpp"
 
-#include <algorithm>
-
 #include "actors/load/trace_source.hpp"
 #include "runtime/simulation/group_models.hpp"
 #include "tools/simulate/pd_prompts.hpp"
@@ -68,6 +66,7 @@ Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& given, Opt
   Status status = ok_status();
   const TrafficPlan traffic = options.load ? *options.load : traffic_plan_of(plan, status);
   TROUPE_TRY(status);
+  TROUPE_TRY(PdFaults::check(plan));
   std::shared_ptr<RequestSource> source;
   if (options.load) {
     TROUPE_TRY_ASSIGN(source, open_source(traffic));
@@ -89,18 +88,29 @@ PdCluster::PdCluster(const ClusterPlan& plan, Options options, StepTiming timing
       source_(std::move(source)),
       timing_(std::move(timing)),
       wiring_(std::make_shared<PdWiring>()),
-      faults_(plan.faults) {
+      faults_(plan),
+      rules_(plan, actors_, faults_),
+      next_sample_(Time() + options_.sample_every) {
   if (timing_.model != nullptr) {
     cost_ = timing_.model;
   } else {
     cost_ = std::make_shared<CostModel>(prefill_constants(plan), decode_constants(plan));
   }
-  std::stable_sort(faults_.begin(), faults_.end(),
-                   [](const GroupFault& a, const GroupFault& b) { return a.at < b.at; });
   make_devices(drafts);
+  world_ = options_.make_world(world_options());
+  actors_.world = world_.get();
+  start_services(prefill, decode);
+  start_groups(drafts);
+  FaultParts parts{world_.get(), wiring_->fabric, actors_.engines, models_};
+  parts.hosts.insert(parts.hosts.end(), actors_.instances.begin(), actors_.instances.end());
+  faults_.attach(std::move(parts));
+  start_front(traffic);
+}
+
+WorldOptions PdCluster::world_options() {
   WorldOptions world;
-  world.seed = plan.seed;
-  world.explore_ties = plan.explore_ties;
+  world.seed = plan_.seed;
+  world.explore_ties = plan_.explore_ties;
   world.trace_hash = options_.trace_hash;
   world.notes = &notes_;
   for (const auto& device : devices_) world.devices.push_back(device.get());
@@ -108,18 +118,23 @@ PdCluster::PdCluster(const ClusterPlan& plan, Options options, StepTiming timing
     if (options_.observer) options_.observer(now, envelope);
     const auto* down = envelope.message.as<Down>();
     if (down != nullptr && down->reason == EndReason::kCrashed) crashes_.push_back(down->detail);
-    if (const auto* told = envelope.message.as<GatewayStarted>()) gateway_ = told->gateway;
-    if (const auto* told = envelope.message.as<StreamsStarted>()) stream_table_ = told->streams;
+    if (const auto* told = envelope.message.as<GatewayStarted>()) actors_.gateway = told->gateway;
+    if (const auto* told = envelope.message.as<StreamsStarted>()) actors_.streams = told->streams;
   };
-  world_ = options_.make_world(std::move(world));
-  start_services(prefill, decode);
-  start_groups(drafts);
-  start_front(traffic);
+  world.settled = [this](const Envelope& envelope) {
+    rules_.after(envelope);
+    if (options_.sweep_every_event) rules_.sweep();
+  };
+  if (faults_.drop_anything()) {
+    world.drop = [this](const Envelope& envelope) { return faults_.drops(envelope); };
+  }
+  return world;
 }
 
 PdCluster::~PdCluster() = default;
 
-StreamRef PdCluster::add_device(std::unique_ptr<StepModel> model) {
+StreamRef PdCluster::add_device(std::unique_ptr<GroupModel> model) {
+  models_.push_back(model.get());
   DeviceInfo info;
   info.kind = "simulated group";
   info.slot_count = 1;
@@ -183,26 +198,19 @@ void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
   FabricCore::Args fabric;
   fabric.speeds = speeds();
   fabric.ports = plan_.gpus();
-  wiring.fabric = world_->spawn_root<FabricCore>(kFront, kFabricRoot, fabric);
-  for (const LinkFault& fault : plan_.link_faults) {
-    const PortId port(fault.which);
-    world_->post(Time() + fault.at, wiring.fabric,
-                 make_message<LinksChanged>(fault.part, port, fault.share));
-    world_->post(Time() + fault.until, wiring.fabric,
-                 make_message<LinksChanged>(fault.part, port, 1.0));
-  }
+  wiring.fabric = actors_.fabric = world_->spawn_root<FabricCore>(kFront, kFabricRoot, fabric);
   PrefillBalancerCore::Args prefills;
   prefills.rule = prefill;
   prefills.curve = prefill_curve();
   prefills.buckets.most = plan_.prefill.step_budget * 2;
   prefills.buckets.moves_a_round = plan_.prefill.moves_a_round;
   prefills.waiting_most = plan_.requests_max;
-  wiring.prefill_balancer =
+  wiring.prefill_balancer = actors_.prefill_balancer =
       world_->spawn_root<PrefillBalancerCore>(kFront, kPrefillBalancerRoot, prefills);
   DecodeBalancerCore::Args decodes;
   decodes.rule = decode;
   decodes.limits.waiting_most = plan_.requests_max;
-  wiring.decode_balancer =
+  wiring.decode_balancer = actors_.decode_balancer =
       world_->spawn_root<DecodeBalancerCore>(kFront, kDecodeBalancerRoot, decodes);
 }
 
@@ -232,7 +240,7 @@ void PdCluster::start_groups(DraftRule drafts) {
       args.balancer = wiring_->prefill_balancer;
       args.decode_balancer = wiring_->decode_balancer;
       host.group = args;
-      engines_.push_back(world_->spawn_root<GroupHostCore>(node, kGroupRoot, host));
+      actors_.engines.push_back(world_->spawn_root<GroupHostCore>(node, kGroupRoot, host));
       port += plan_.prefill.ranks;
     } else {
       DecodeInstanceCore::Args args;
@@ -244,7 +252,7 @@ void PdCluster::start_groups(DraftRule drafts) {
       args.drafts = draft_options(drafts);
       args.balancer = wiring_->decode_balancer;
       host.group = args;
-      instances_.push_back(world_->spawn_root<GroupHostCore>(node, kGroupRoot, host));
+      actors_.instances.push_back(world_->spawn_root<GroupHostCore>(node, kGroupRoot, host));
       port += plan_.decode.ranks;
     }
   }
@@ -266,24 +274,24 @@ void PdCluster::start_front(const TrafficPlan& traffic) {
     const GroupHostCore::Args host = host_args();
     clients.start_after = host.start_up + host.start_spread + seconds(1);
   }
-  traffic_ = world_->spawn_root<TrafficCore>(kFront, kTrafficRoot, std::move(clients));
+  actors_.traffic = world_->spawn_root<TrafficCore>(kFront, kTrafficRoot, std::move(clients));
   NodeCore::Args node;
   node.with_gateway = true;
   node.responses.limits.count_max = 0;  // simulated answers have no text
-  node.front = traffic_;
+  node.front = actors_.traffic;
   node.gateway.requests_max = plan_.requests_max;
   node.gateway.request_timeout = plan_.request_timeout;
   node.gateway.preparer = std::make_shared<const SimulatedRecipe>(1);
-  node_ = world_->spawn_root<NodeCore>(kFront, NodeCore::kName, std::move(node));
+  actors_.node = world_->spawn_root<NodeCore>(kFront, NodeCore::kName, std::move(node));
   RouteCore::Args route;
-  route.node = node_;
+  route.node = actors_.node;
   route.model = SimulatedRecipe::kModel;
   route.context_max = plan_.context_max;
   route.rows_most = plan_.requests_max;
   route.prefixes.window_miss = plan_.constant("window_miss");
   route.prefixes.window_life = from_seconds(plan_.constant("window_life_s"));
   route.wiring = wiring_;
-  route_ = world_->spawn_root<RouteCore>(kFront, kRouteRoot, std::move(route));
+  actors_.route = world_->spawn_root<RouteCore>(kFront, kRouteRoot, std::move(route));
 }
 
 }  // namespace troupe

@@ -21,6 +21,8 @@
 #include "runtime/simulation/cluster_plan.hpp"
 #include "tools/simulate/assembly.hpp"
 #include "tools/simulate/group_timing.hpp"
+#include "tools/simulate/pd_faults.hpp"
+#include "tools/simulate/pd_invariants.hpp"
 
 namespace troupe {
 
@@ -36,6 +38,8 @@ class PdCluster {
     /// Called so often in virtual time, and at the end; may be empty.
     std::function<void(PdCluster&)> on_sample;
     Duration sample_every = seconds(1);
+    /// Looks at all rules after each event: for small runs.
+    bool sweep_every_event = false;
   };
 
   /// kInvalid: policies that are not there, a load that cannot be, a trace that cannot be read, a
@@ -46,16 +50,24 @@ class PdCluster {
   /// Runs load and faults to the end, and until nothing is held any more.
   /// Errors: kDeadline, if the load has not ended after SimulatedCluster::kLongest.
   Status run();
+  /// With the faults, looks at rules and samples until then.
   void run_until(Time until);
+  /// The next event, fault, or look at the rules. False: nothing is left.
+  bool step();
+  /// After the load: ends faults, waits for what is under way, looks at what is left.
+  void finish();
+  Duration slice() const { return options_.sample_every; }
+  /// Services and groups.
+  std::vector<ActorRef> notable();
 
   const ClusterPlan& plan() const { return plan_; }
   World& world() { return *world_; }
-  const TrafficCore& traffic() { return world_->core<TrafficCore>(traffic_); }
+  const TrafficCore& traffic() { return world_->core<TrafficCore>(actors_.traffic); }
   const SimulationNotes& notes() const { return notes_; }
   const GroupCost& cost() const { return *cost_; }
   /// Of step times; nobody: they are the formula's.
   const TimingTable* table() const { return timing_.table.get(); }
-  const RouteCore& route() { return world_->core<RouteCore>(route_); }
+  const RouteCore& route() { return world_->core<RouteCore>(actors_.route); }
   const FabricCore& fabric() { return world_->core<FabricCore>(wiring_->fabric); }
   const PrefillBalancerCore& prefill_balancer() {
     return world_->core<PrefillBalancerCore>(wiring_->prefill_balancer);
@@ -66,12 +78,12 @@ class PdCluster {
   /// Of the lives that are there now.
   GroupUse prefill_use();
   GroupUse decode_use();
-  std::size_t groups_lost() const { return kills_; }
+  const PdFaults::Counts& faults() const { return faults_.counts(); }
   const std::vector<std::string>& crashes() const { return crashes_; }
 
-  /// What every run must keep; empty: it did. Looked at each second of virtual time and at the end:
-  /// sums of loads; one outcome a request; nothing left of those that ended.
-  const std::vector<std::string>& broken_rules() const { return broken_; }
+  /// What every run must keep (pd_invariants.hpp); empty: it did.
+  const std::vector<std::string>& broken_rules() const { return rules_.broken(); }
+  const PdInvariants& rules() const { return rules_; }
 
  private:
   PdCluster(const ClusterPlan& plan, Options options, StepTiming timing,
@@ -79,7 +91,7 @@ class PdCluster {
             DecodeRule decode, DraftRule drafts);
 
   void make_devices(DraftRule drafts);
-  StreamRef add_device(std::unique_ptr<StepModel> model);
+  StreamRef add_device(std::unique_ptr<GroupModel> model);
   void start_services(PrefillRule prefill, DecodeRule decode);
   void start_groups(DraftRule drafts);
   void start_front(const TrafficPlan& traffic);
@@ -88,12 +100,9 @@ class PdCluster {
   PrefillCurve prefill_curve() const;
   DraftBudget::Options draft_options(DraftRule rule) const;
   GroupHostCore::Args host_args() const;
-  void carry_out(const GroupFault& fault);
-  void check_sums();
-  void check_end();
-  void expect(const std::string& what, std::uint64_t found, std::uint64_t expected);
-  template <class Core>
-  Core* group(const ActorRef& host);
+  WorldOptions world_options();
+  void advance(Time until);
+  void sample();
 
   ClusterPlan plan_;
   Options options_;
@@ -102,17 +111,18 @@ class PdCluster {
   StepTiming timing_;
   std::shared_ptr<GroupCost> cost_;
   std::vector<std::unique_ptr<ModelledDevice>> devices_;
-  std::vector<StreamRef> streams_;  ///< of engines, then of instances
+  std::vector<GroupModel*> models_;  ///< the devices', of engines, then of instances
+  std::vector<StreamRef> streams_;   ///< likewise
   std::shared_ptr<PdWiring> wiring_;
-  std::vector<ActorRef> engines_;    ///< their hosts
-  std::vector<ActorRef> instances_;  ///< their hosts
-  ActorRef node_, traffic_, route_, gateway_, stream_table_;
-  std::vector<GroupFault> faults_;  ///< by time
-  std::size_t next_fault_ = 0;
-  std::size_t kills_ = 0;
+  PdActors actors_;
+  PdFaults faults_;
+  PdInvariants rules_;
+  Time next_sample_;
   std::vector<std::string> crashes_;
-  std::vector<std::string> broken_;
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses
 };
+
+/// What the plan expects and the run did not bring.
+std::vector<std::string> unmet_expectations(PdCluster& cluster);
 
 }  // namespace troupe

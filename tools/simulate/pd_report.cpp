@@ -86,7 +86,19 @@ ReportLines pd_lines(PdCluster& cluster) {
   lines.push_back({"Decode rows a GPU, while it steps", "decode_rows_per_gpu",
                    decode.busy > 0 ? decode.row_time / decode.busy : 0, 1});
   add_links(lines, cluster, span);
-  lines.push_back({"Groups killed", "groups_killed", std::uint64_t{cluster.groups_lost()}});
+  const PdFaults::Counts& faults = cluster.faults();
+  lines.push_back({"Groups killed", "groups_killed", faults.groups_killed});
+  if (!plan.faults.empty()) {
+    lines.push_back({"Freezes, partitions, slowdowns", "",
+                     formatted("%llu, %llu, %llu", static_cast<unsigned long long>(faults.freezes),
+                               static_cast<unsigned long long>(faults.partitions),
+                               static_cast<unsigned long long>(faults.slowdowns))});
+    lines.push_back({"", "freezes", faults.freezes});
+    lines.push_back({"", "partitions", faults.partitions});
+    lines.push_back({"", "slowdowns", faults.slowdowns});
+    lines.push_back({"Nodes given up", "nodes_lost", faults.nodes_lost});
+    lines.push_back({"Messages lost", "messages_lost", faults.messages_dropped});
+  }
   lines.push_back(
       {"Requests routed anew", "requests_rerouted",
        static_cast<std::uint64_t>(cluster.notes().counted("troupe_requests_rerouted_total"))});

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
+#include <iostream>
 #include <memory>
 
 #include "actors/traffic/report_json.hpp"
@@ -14,6 +15,7 @@
 #include "tools/simulate/pd_report.hpp"
 #include "tools/simulate/perfetto.hpp"
 #include "tools/simulate/report_page.hpp"
+#include "tools/simulate/run_control.hpp"
 #include "tools/simulate/simulate_options.hpp"
 #include "tools/simulate/sweep_command.hpp"
 #include "tools/simulate/verdict.hpp"
@@ -175,19 +177,116 @@ Status write_files(PdCluster& cluster, const PdRecorder& recorder, const ReportL
   return ok_status();
 }
 
+/// A run that may be begun anew: what one life of it needs.
+template <class Cluster>
+struct Driven {
+  std::unique_ptr<PdRecorder> recorder;  ///< before the cluster, which calls it
+  std::unique_ptr<Cluster> cluster;
+  std::unique_ptr<DrivenRun> run;
+};
+
+struct Control {
+  RunControlFlags flags;
+  bool sweep_every_event = false;
+};
+
+/// True: the run came to its end.
+Result<bool> drive(const Control& control, const RunControl::Make& make, const LastEvent& last,
+                   const SimulateOptions& options) {
+  std::FILE* const out = options.json ? stderr : stdout;
+  TROUPE_TRY_ASSIGN(RunControl driver, RunControl::make(control.flags, make, last, std::cin, out));
+  return driver.drive();
+}
+
+/// A cluster with prefill and decode apart.
+class PlanRun {
+ public:
+  PlanRun(const ClusterPlan& plan, const std::optional<TrafficPlan>& load,
+          const SimulateOptions& options, const Control& control)
+      : plan_(plan), load_(load), options_(options), control_(control) {}
+
+  Result<int> run() {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto whole = drive(
+        control_, [this] { return make(); }, last_, options_);
+    // A load that does not end is a broken rule; what keeps it from beginning is an error.
+    if (!whole.ok() && whole.error().code != Code::kDeadline) return whole.error();
+    const double wall = seconds_since(begin);
+    PdCluster& cluster = *driven_.cluster;
+    const TrafficReport& report = cluster.traffic().report();
+    ReportLines lines;
+    lines.push_back({"Seed", "seed", plan_.seed});
+    add_run(lines, cluster.world(), report.duration().seconds(), options_.driver, wall);
+    for (auto& line : pd_lines(cluster)) lines.push_back(std::move(line));
+    print_report(report, lines, options_);
+    TROUPE_TRY(write_files(cluster, *driven_.recorder, lines, options_));
+    std::vector<std::string> broken = cluster.broken_rules();
+    if (whole.ok() && !*whole) return verdict(ok_status(), std::move(broken), plan_.seed, options_);
+    for (auto& line : unmet_expectations(cluster)) broken.push_back(std::move(line));
+    if (broken.empty() && report.total() > 0 && report.count(Outcome::kOk) == 0) {
+      std::fprintf(
+          stderr, "troupe: no request was answered; most often: %s\n",
+          report.errors().empty() ? "left by its client" : report.errors().begin()->first.c_str());
+      return cli::kFailure;
+    }
+    const Status ended = whole.ok() ? ok_status() : Status(whole.error());
+    return verdict(ended, std::move(broken), plan_.seed, options_);
+  }
+
+ private:
+  Result<DrivenRun*> make() {
+    PdCluster::Options cluster;
+    TROUPE_TRY_ASSIGN(cluster.make_world, make_driver(options_.driver));
+    cluster.load = load_;
+    cluster.sweep_every_event = control_.sweep_every_event;
+    driven_ = {};
+    driven_.recorder = std::make_unique<PdRecorder>(recorded(options_));
+    if (!options_.report.empty() || !options_.perfetto.empty()) driven_.recorder->watch(cluster);
+    if (control_.flags.prompts()) {
+      cluster.observer = [this, watched = cluster.observer](Time now, const Envelope& envelope) {
+        last_.see(now, envelope);
+        if (watched) watched(now, envelope);
+      };
+    }
+    TROUPE_TRY_ASSIGN(driven_.cluster, PdCluster::make(plan_, std::move(cluster)));
+    driven_.run = std::make_unique<DrivenCluster<PdCluster>>(*driven_.cluster);
+    return driven_.run.get();
+  }
+
+  const ClusterPlan& plan_;
+  const std::optional<TrafficPlan>& load_;
+  const SimulateOptions& options_;
+  const Control& control_;
+  LastEvent last_;
+  Driven<PdCluster> driven_;
+};
+
 /// Engines that prefill and decode.
 Result<int> simulate_engines(const EnginePlan& plan, const std::optional<TrafficPlan>& load,
-                             const SimulateOptions& options) {
-  EngineCluster::Options cluster_options;
-  TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
-  cluster_options.load = load;
-  TROUPE_TRY_ASSIGN(const StepTiming timing,
-                    step_timing(plan.timing, HostTime::of_us(plan.host_step_us, plan.host_row_us)));
-  if (timing.model != nullptr) cluster_options.cost = timing.model;
-  TROUPE_TRY_ASSIGN(const auto cluster, EngineCluster::make(plan, std::move(cluster_options)));
+                             const SimulateOptions& options, const Control& control) {
+  LastEvent last;
+  StepTiming timing;
+  Driven<EngineCluster> driven;
+  const auto make = [&]() -> Result<DrivenRun*> {
+    TROUPE_TRY_ASSIGN(
+        timing, step_timing(plan.timing, HostTime::of_us(plan.host_step_us, plan.host_row_us)));
+    EngineCluster::Options cluster;
+    TROUPE_TRY_ASSIGN(cluster.make_world, make_driver(options.driver));
+    cluster.load = load;
+    if (timing.model != nullptr) cluster.cost = timing.model;
+    if (control.flags.prompts()) {
+      cluster.observer = [&last](Time now, const Envelope& event) { last.see(now, event); };
+    }
+    driven = {};
+    TROUPE_TRY_ASSIGN(driven.cluster, EngineCluster::make(plan, std::move(cluster)));
+    driven.run = std::make_unique<DrivenCluster<EngineCluster>>(*driven.cluster);
+    return driven.run.get();
+  };
   const auto begin = std::chrono::steady_clock::now();
-  const Status status = cluster->run();
+  const auto whole = drive(control, make, last, options);
+  if (!whole.ok() && whole.error().code != Code::kDeadline) return whole.error();
   const double wall = seconds_since(begin);
+  EngineCluster* const cluster = driven.cluster.get();
   const TrafficReport& report = cluster->traffic().report();
   ReportLines lines;
   lines.push_back({"Seed", "seed", plan.seed});
@@ -200,58 +299,52 @@ Result<int> simulate_engines(const EnginePlan& plan, const std::optional<Traffic
           : memory_warning(*timing.table, static_cast<double>(plan.limits.kv_tokens));
   if (!memory.empty()) lines.push_back({"MEMORY", "memory_warning", memory});
   print_report(report, lines, options);
-  return verdict(status, cluster->broken_rules(), plan.seed, options);
+  if (whole.ok() && !*whole) return cli::kOk;
+  const Status ended = whole.ok() ? ok_status() : Status(whole.error());
+  return verdict(ended, cluster->broken_rules(), plan.seed, options);
 }
 
-/// A cluster with prefill and decode apart.
-Result<int> simulate_plan(const ClusterPlan& plan, const std::optional<TrafficPlan>& load,
-                          const SimulateOptions& options) {
-  PdCluster::Options cluster_options;
-  TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
-  cluster_options.load = load;
-  PdRecorder recorder(recorded(options));
-  if (!options.report.empty() || !options.perfetto.empty()) recorder.watch(cluster_options);
-  TROUPE_TRY_ASSIGN(const auto cluster, PdCluster::make(plan, std::move(cluster_options)));
+/// Nodes whose ranks do both.
+Result<int> simulate_scenario(const SimulateSettings& settings, const SimulateOptions& options,
+                              const Control& control) {
+  LastEvent last;
+  Driven<SimulatedCluster> driven;
+  const auto make = [&]() -> Result<DrivenRun*> {
+    SimulatedCluster::Options cluster;
+    TROUPE_TRY_ASSIGN(cluster.make_world, make_driver(options.driver));
+    cluster.cost = settings.cost;
+    if (control.flags.prompts()) {
+      cluster.observer = [&last](Time now, const Envelope& event) { last.see(now, event); };
+    }
+    driven = {};
+    TROUPE_TRY_ASSIGN(driven.cluster,
+                      SimulatedCluster::make(settings.scenario, std::move(cluster)));
+    driven.run = std::make_unique<DrivenCluster<SimulatedCluster>>(*driven.cluster);
+    return driven.run.get();
+  };
   const auto begin = std::chrono::steady_clock::now();
-  const Status status = cluster->run();
+  const auto whole = drive(control, make, last, options);
+  if (!whole.ok() && whole.error().code != Code::kDeadline) return whole.error();
   const double wall = seconds_since(begin);
-  const TrafficReport& report = cluster->traffic().report();
-  ReportLines lines;
-  lines.push_back({"Seed", "seed", plan.seed});
-  add_run(lines, cluster->world(), report.duration().seconds(), options.driver, wall);
-  for (auto& line : pd_lines(*cluster)) lines.push_back(std::move(line));
-  print_report(report, lines, options);
-  TROUPE_TRY(write_files(*cluster, recorder, lines, options));
-  if (report.total() > 0 && report.count(Outcome::kOk) == 0) {
-    std::fprintf(
-        stderr, "troupe: no request was answered; most often: %s\n",
-        report.errors().empty() ? "left by its client" : report.errors().begin()->first.c_str());
-    return cli::kFailure;
-  }
-  return verdict(status, cluster->broken_rules(), plan.seed, options);
+  SimulatedCluster& cluster = *driven.cluster;
+  print_report(cluster.traffic().report(),
+               simulation_lines(cluster, settings, options.driver, wall), options);
+  if (whole.ok() && !*whole) return cli::kOk;
+  const Status ended = whole.ok() ? ok_status() : Status(whole.error());
+  return verdict(ended, broken_rules(cluster), settings.scenario.seed, options);
 }
 
-Result<int> simulate(const SimulateOptions& options) {
+Result<int> simulate(const SimulateOptions& options, const Control& control) {
   (void)use_huge_pages();
   TROUPE_TRY_ASSIGN(const SimulateSettings settings, options.load());
-  if (settings.plan) return simulate_plan(*settings.plan, settings.load, options);
-  if (!options.report.empty() || !options.perfetto.empty()) {
+  if (settings.plan) return PlanRun(*settings.plan, settings.load, options, control).run();
+  if (!options.report.empty() || !options.perfetto.empty() || control.sweep_every_event) {
     return Error{Code::kInvalid,
-                 "--report and --perfetto need the plan of a cluster with prefill and decode apart "
-                 "(--config, for example config/sim-128.yaml)"};
+                 "--report, --perfetto and --check-every-event need the plan of a cluster with "
+                 "prefill and decode apart (--config, for example config/sim-128.yaml)"};
   }
-  if (settings.engines) return simulate_engines(*settings.engines, settings.load, options);
-  SimulatedCluster::Options cluster_options;
-  TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
-  cluster_options.cost = settings.cost;
-  TROUPE_TRY_ASSIGN(auto cluster,
-                    SimulatedCluster::make(settings.scenario, std::move(cluster_options)));
-  const auto begin = std::chrono::steady_clock::now();
-  const Status status = cluster->run();
-  const double wall = seconds_since(begin);
-  print_report(cluster->traffic().report(),
-               simulation_lines(*cluster, settings, options.driver, wall), options);
-  return verdict(status, broken_rules(*cluster), settings.scenario.seed, options);
+  if (settings.engines) return simulate_engines(*settings.engines, settings.load, options, control);
+  return simulate_scenario(settings, options, control);
 }
 
 }  // namespace
@@ -260,10 +353,14 @@ void add_simulate_command(cli::Command& program) {
   cli::Command command =
       program.command("simulate", "Run the whole request path on simulated GPUs");
   const auto options = std::make_shared<SimulateOptions>(command);
+  const auto control = std::make_shared<Control>();
+  control->flags.add(command);
+  command.flag("--check-every-event", control->sweep_every_event,
+               "look at all rules of a cluster after each event: slow, for small runs");
   add_sweep_command(command);
   add_compare_command(command);
-  command.run([options] {
-    const Result<int> result = simulate(*options);
+  command.run([options, control] {
+    const Result<int> result = simulate(*options, *control);
     return result.ok() ? *result : cli::report(result.error());
   });
 }

@@ -1,32 +1,10 @@
 #include "tools/simulate/verdict.hpp"
 
+#include "tools/simulate/judge.hpp"
+
 namespace troupe {
 
 namespace {
-
-class Judge {
- public:
-  void equal(const std::string& what, std::uint64_t found, std::uint64_t expected) {
-    if (found == expected) return;
-    lines_.push_back(what + ": " + std::to_string(found) + ", expected " +
-                     std::to_string(expected));
-  }
-  void at_least(const char* what, double found, const std::optional<std::uint64_t>& least) {
-    if (!least || found >= static_cast<double>(*least)) return;
-    lines_.push_back(std::string(what) + ": " + std::to_string(found) + ", expected at least " +
-                     std::to_string(*least));
-  }
-  template <class Number>
-  void at_most(const char* what, double found, const std::optional<Number>& most) {
-    if (!most || found <= static_cast<double>(*most)) return;
-    lines_.push_back(std::string(what) + ": " + std::to_string(found) + ", expected at most " +
-                     std::to_string(*most));
-  }
-  std::vector<std::string> lines() && { return std::move(lines_); }
-
- private:
-  std::vector<std::string> lines_;
-};
 
 void judge_leftovers(SimulatedCluster& cluster, Judge& judge) {
   World& world = cluster.world();
@@ -56,21 +34,13 @@ void judge_expectations(SimulatedCluster& cluster, Judge& judge) {
   const Expectations& expect = cluster.scenario().expect;
   const TrafficReport& report = cluster.traffic().report();
   const SimulationNotes& notes = cluster.notes();
-  auto count = [&](Outcome outcome) { return static_cast<double>(report.count(outcome)); };
-  const double failed = count(Outcome::kFailed) + count(Outcome::kNoToken);
-  judge.at_least("ok", count(Outcome::kOk), expect.ok_min);
-  judge.at_least("failed", failed, expect.failed_min);
-  judge.at_most("failed", failed, expect.failed_max);
-  judge.at_least("cancelled", count(Outcome::kCancelled), expect.cancelled_min);
-  judge.at_least("timed out", count(Outcome::kTimedOut), expect.timed_out_min);
+  judge.traffic(report, expect);
   judge.at_least("preemptions", notes.counted("vllm:num_preemptions_total"),
                  expect.preemptions_min);
   judge.at_least("rows parked", notes.counted("troupe_rows_parked_total"), expect.parked_min);
   judge.at_least("messages dropped", static_cast<double>(cluster.faults().messages_dropped),
                  expect.dropped_min);
   judge.at_least("restarts", notes.counted("troupe_actor_restarts_total"), expect.restarts_min);
-  judge.at_most("TTFT P99 (ms)", report.ttft.percentile(99) * 1e3, expect.ttft_p99_ms_max);
-  judge.at_most("virtual duration (s)", report.duration().seconds(), expect.virtual_seconds_max);
 }
 
 }  // namespace
@@ -82,9 +52,10 @@ std::vector<std::string> broken_rules(SimulatedCluster& cluster) {
   judge.equal("requests under way", traffic.live(), 0);
   judge.equal("crashes" + (cluster.crashes().empty() ? "" : " (" + cluster.crashes().front() + ")"),
               cluster.crashes().size(), 0);
+  judge.little(traffic.report().occupancy());
   judge_leftovers(cluster, judge);
   judge_expectations(cluster, judge);
-  return std::move(judge).lines();
+  return judge.lines();
 }
 
 }  // namespace troupe

@@ -116,7 +116,7 @@ constexpr PreTokenizer kQwen2{llama_word<1>, cuts_words, false};
 constexpr PreTokenizer kDeepseek{deepseek_word, cuts_deepseek, false};
 
 /// Names on one line share their expression.
-constexpr std::array kKnown = std::to_array<Named>({
+constexpr std::array kSplits = std::to_array<Named>({
     {"gpt-2", kGpt2},
     {"default", kGpt2},
     {"phi-2", kGpt2},
@@ -134,11 +134,11 @@ constexpr std::array kKnown = std::to_array<Named>({
 }  // namespace
 
 Result<PreTokenizer> find_pre_tokenizer(std::string_view name) {
-  const auto found = std::find_if(kKnown.begin(), kKnown.end(),
+  const auto found = std::find_if(kSplits.begin(), kSplits.end(),
                                   [&](const Named& known) { return known.name == name; });
-  if (found != kKnown.end()) return found->split;
+  if (found != kSplits.end()) return found->split;
   std::string message = "the pre-tokenizer \"" + excerpt(name, 64) + "\" is not known; known are";
-  for (const Named& known : kKnown) message.append(" ").append(known.name);
+  for (const Named& known : kSplits) message.append(" ").append(known.name);
   return Error{Code::kUnsupported, message};
 }
 

@@ -156,11 +156,27 @@ TEST_F(DecodeBalancerTest, OutputsAreReservedAsTheirClassProducesThem) {
   EXPECT_EQ(tokens(), 1'820u + 1'005u) << "its own bound is smaller";
 }
 
+TEST_F(DecodeBalancerTest, AQuestionThatIsAskedAgainCountsOnce) {
+  joins(kInstance, {1, 2});
+  reserves(1);
+  EXPECT_TRUE(reserves(1).silent()) << "it waits";
+  EXPECT_EQ(held(), 1u);
+  const auto first = round().only<DecodeReserved>(owner(1));
+  const auto second = reserves(1).only<DecodeReserved>(owner(1));
+  EXPECT_EQ(second.rank, first.rank);
+  EXPECT_EQ(second.generation, first.generation);
+  driver.hears(DecodeStarted{RequestId(1), first.generation}, from(first.rank));
+  EXPECT_TRUE(reserves(1).silent()) << "it has started";
+}
+
 TEST_F(DecodeBalancerTest, BadMessagesGetAnAnswerOrNone) {
   joins(kInstance, {1});
   EXPECT_EQ(reserves(0).only<DecodeNotReserved>(owner(0)).code, Code::kInvalid);
   reserves(1);
-  EXPECT_EQ(reserves(1).only<DecodeNotReserved>(owner(1)).code, Code::kInvalid);
+  const ReserveDecode again{RequestId(1), owner(9), 1'000, 100, 0, seconds(60)};
+  EXPECT_EQ(driver.hears(again, from(owner(9))).only<DecodeNotReserved>(owner(9)).code,
+            Code::kInvalid)
+      << "another owner's";
   EXPECT_EQ(reserves(2, 1u << 30).only<DecodeNotReserved>(owner(2)).code, Code::kTooLarge);
   EXPECT_TRUE(driver.hears(ReserveDecode{}, from(kNode)).silent());
   EXPECT_TRUE(driver.hears(ReleaseDecode{RequestId(99), 1}, from(kNode)).silent());

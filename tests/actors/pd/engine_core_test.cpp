@@ -79,7 +79,7 @@ TEST_F(AggregatedEngineTest, CutsPromptsToTheStep) {
   const auto tokens = both.only<TokenBatch>(kEngineStreams);
   EXPECT_EQ(tokens.rank, engine.self());
   ASSERT_EQ(tokens.rows.size(), 2u);
-  EXPECT_EQ(tokens.rows[0].tokens.size(), 1u);
+  EXPECT_EQ(tokens.rows[0].count(), 1u);
   EXPECT_EQ(tokens.rows[0].finish, Finish::kNone);
   const auto run = plan_in(both);
   EXPECT_TRUE(run->chunks.empty());
@@ -102,7 +102,7 @@ TEST_F(AggregatedEngineTest, AnArrivalCutsARunAndAnEndIsTold) {
   ASSERT_EQ(batch.rows.size(), 3u);
   EXPECT_EQ(batch.rows[0].request, RequestId(1));
   EXPECT_EQ(batch.rows[0].first, 1u);
-  EXPECT_EQ(batch.rows[0].tokens.size(), 8u);
+  EXPECT_EQ(batch.rows[0].count(), 8u);
   EXPECT_EQ(batch.rows[0].finish, Finish::kStop);
   EXPECT_TRUE(end.unwatches(owner(1)));
   EXPECT_EQ(engine.core().jobs(), 2u);
@@ -130,7 +130,7 @@ TEST_F(AggregatedEngineTest, ACancelledRowLeaves) {
   EXPECT_TRUE(ends(3).all<effect::LaunchStep>().empty());
   const auto next = plan_in(submits(2, 500));
   ASSERT_EQ(next->leaves.size(), 1u);
-  EXPECT_EQ(next->leaves[0], RequestId(1));
+  EXPECT_EQ(next->leaves[0].request, RequestId(1));
 }
 
 TEST_F(AggregatedEngineTest, TheEndOfItsRequestFreesARow) {
@@ -167,7 +167,7 @@ TEST_F(AggregatedEngineTest, TheLastOneGivesWayWhenRowsOutgrowTheKv) {
   const auto plan = plan_in(full);
   EXPECT_EQ(full.metric("vllm:num_preemptions_total"), 1);
   ASSERT_EQ(plan->leaves.size(), 1u);
-  EXPECT_EQ(plan->leaves[0], RequestId(2));
+  EXPECT_EQ(plan->leaves[0].request, RequestId(2));
   EXPECT_TRUE(plan->chunks.empty()) << "it waits until there is room";
   const auto again = plan_in(ends(1, {{RequestId(1), 0, 49}}));
   ASSERT_EQ(again->chunks.size(), 1u);

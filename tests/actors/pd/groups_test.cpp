@@ -98,6 +98,35 @@ TEST_F(EngineTest, WhatWasStoppedIsDropped) {
   EXPECT_EQ(engine.core().jobs(), 0u);
 }
 
+TEST_F(EngineTest, JoinsAgainUntilItGetsWork) {
+  constexpr TimerTag kJoinTag{1, 0};
+  const Turn joined = engine.starts();
+  EXPECT_EQ(joined.timer(kJoinTag), engine.now() + PrefillEngineCore::kJoinAgain);
+  EXPECT_EQ(engine.timer_fires(kJoinTag).count<PrefillEngineJoined>(), 1u);
+  starts(1, 0, 200);
+  const Turn known = engine.timer_fires(kJoinTag);
+  EXPECT_TRUE(known.silent());
+  EXPECT_FALSE(known.timer(kJoinTag));
+}
+
+TEST_F(EngineTest, SaysWhatItHasAndConfirmsStops) {
+  starts(1, 0, 200);
+  EXPECT_TRUE(
+      engine.hears(AskGroup{RequestId(1)}, from(kGroupRoute)).only<GroupHas>(kGroupRoute).here);
+  EXPECT_FALSE(
+      engine.hears(AskGroup{RequestId(2)}, from(kGroupRoute)).only<GroupHas>(kGroupRoute).here);
+  const Turn stopped = engine.hears(StopPrefill{RequestId(2)}, from(kGroupRoute));
+  EXPECT_EQ(stopped.only<GroupStopped>(kGroupRoute).request, RequestId(2));
+}
+
+TEST_F(EngineTest, ASecondStartReplacesTheFirst) {
+  starts(1, 0, 200);
+  starts(2, 0, 5'000);
+  starts(2, 1, 5'000);
+  EXPECT_EQ(engine.core().jobs(), 2u);
+  EXPECT_EQ(engine.core().queued(), 1u) << "the first prompt is in the step";
+}
+
 TEST_F(EngineTest, AFailedStepEndsTheEngine) {
   starts(1, 0, 200);
   Done<StepResult> failed;
@@ -170,6 +199,29 @@ TEST_F(InstanceTest, RowsThatLeaveAreToldToTheDevice) {
   EXPECT_EQ(next->leaves[0].request, RequestId(1));
   ASSERT_EQ(next->enters.size(), 1u) << "one of the two left before it entered";
   EXPECT_EQ(next->enters[0].request, RequestId(3));
+}
+
+TEST_F(InstanceTest, RefusesRowsBeyondItsMost) {
+  for (std::uint64_t request = 1; request <= 4; ++request) starts(request, 0);
+  const Turn turn = starts(5, 0);
+  EXPECT_EQ(turn.only<DecodeRefused>(kGroupRoute).request, RequestId(5));
+  EXPECT_EQ(turn.count<DecodeStarted>(), 0u);
+  EXPECT_EQ(instance.core().rows_of(0), 4u);
+}
+
+TEST_F(InstanceTest, ASecondStartReplacesTheFirstWhoseEndIsNotItsOwn) {
+  starts(1, 0);
+  starts(1, 1);
+  EXPECT_EQ(instance.core().rows(), 1u);
+  const Turn turn =
+      instance.hears(done({{milliseconds(10), Duration()}, {{RequestId(1), 0, 49}}, 3}));
+  EXPECT_EQ(turn.count<DecodeEnded>(), 0u) << "the end of the row that was replaced";
+  const auto next = launched(turn);
+  EXPECT_EQ(next->leaves, std::vector{RequestId(1)});
+  EXPECT_EQ(next->enters.size(), 1u);
+  const Turn end =
+      instance.hears(done({{milliseconds(10), Duration()}, {{RequestId(1), 1, 49}}, 3}));
+  EXPECT_EQ(end.only<DecodeEnded>(kGroupRoute).output, 50u);
 }
 
 TEST(GroupHost, StartsAgainAfterItsMinutes) {

@@ -168,5 +168,63 @@ TEST_F(WorldTest, TheTraceHashSeesPayloads) {
   EXPECT_NE(run(50), run(51));
 }
 
+class FrozenNodeTest : public WorldTest {
+ protected:
+  FrozenNodeTest() { far = world.spawn_root<Probe>(NodeId(1), 3, {a}); }
+  ActorRef far;
+};
+
+TEST_F(FrozenNodeTest, MessagesWaitInTheirOrderAndNothingOvertakesThem) {
+  world.freeze(NodeId(1), Time() + seconds(2));
+  ping(far, 101);
+  ping(far, 102);
+  EXPECT_TRUE(probe(far).pings.empty());
+  // Due right after the thaw: still behind those that wait.
+  world.post(Time() + seconds(2) + nanoseconds(1), far, make_message<Ping>(std::uint64_t{103}));
+  world.run_until(Time() + seconds(2));
+  world.thaw(NodeId(1));
+  EXPECT_EQ(probe(far).pings, (std::vector<std::uint64_t>{101, 102}));
+  world.run_until(Time() + seconds(3));
+  EXPECT_EQ(probe(far).pings, (std::vector<std::uint64_t>{101, 102, 103}));
+}
+
+TEST_F(FrozenNodeTest, ATimerThatIsCancelledByAWaitingMessageNeverFires) {
+  ping(far, 5);
+  world.freeze(NodeId(1), Time() + seconds(10));
+  world.run_until(Time() + seconds(5));
+  ping(far, 6);  // cancels the timer of tag 6, which was due at 2 s
+  world.run_until(Time() + seconds(10));
+  EXPECT_TRUE(probe(far).timers.empty());
+  world.thaw(NodeId(1));
+  world.run_until(Time() + seconds(11));
+  EXPECT_EQ(probe(far).timers, std::vector<std::uint64_t>{5});
+}
+
+TEST_F(FrozenNodeTest, AKillGetsThroughAndOthersAreNotHeldUp) {
+  ping(a, 1);
+  world.freeze(NodeId(1), Time() + seconds(2));
+  ping(far, 5);
+  world.kill(world.now(), far);
+  ping(b, 7);
+  EXPECT_EQ(world.find(far), nullptr);
+  EXPECT_EQ(probe(b).pings.back(), 7u);
+  world.run_until(Time() + seconds(2));
+  world.thaw(NodeId(1));
+}
+
+TEST_F(FrozenNodeTest, ALostNodeIsToldToWhoeverWatchesAcrossItsBorder) {
+  ping(far, 2);  // watches a
+  ping(a, 2);    // watches b, on its own node
+  world.lose_node(NodeId(1));
+  world.run_until(world.now() + milliseconds(1));
+  ASSERT_EQ(probe(far).downs.size(), 1u);
+  EXPECT_EQ(probe(far).downs[0].ref, a);
+  EXPECT_EQ(probe(far).downs[0].reason, EndReason::kNodeLost);
+  EXPECT_TRUE(probe(a).downs.empty());
+  EXPECT_NE(world.find(a), nullptr);
+  ping(a, 3);
+  EXPECT_EQ(probe(far).downs.size(), 1u) << "the watch is over";
+}
+
 }  // namespace
 }  // namespace troupe

@@ -34,11 +34,12 @@ faults:
   EXPECT_EQ(plan->constant("decode_t0_ms"), 12);
   EXPECT_EQ(plan->prefix.cached_share, 0.5);
   EXPECT_EQ(plan->workload.isl, 1000u);
-  ASSERT_EQ(plan->faults.size(), 1u);
-  EXPECT_EQ(plan->faults[0].kind, GroupKind::kDecodeInstance);
-  ASSERT_EQ(plan->link_faults.size(), 1u);
-  EXPECT_EQ(plan->link_faults[0].which, 21u);
-  EXPECT_EQ(plan->link_faults[0].share, 0.25);
+  ASSERT_EQ(plan->faults.size(), 2u);
+  EXPECT_EQ(plan->faults[0].act, FaultAct::kKill);
+  EXPECT_EQ(plan->faults[0].group, GroupKind::kDecodeInstance);
+  EXPECT_EQ(plan->faults[1].which, 21u);
+  EXPECT_EQ(plan->faults[1].share, 0.25);
+  EXPECT_EQ(plan->faults[1].lasts, milliseconds(10));
   std::string all;
   for (const auto& line : plan->describe()) all += line + "\n";
   EXPECT_NE(all.find("prefill_b_us = 11 us a token; set by x.yaml"), std::string::npos);
@@ -78,9 +79,10 @@ TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
   EXPECT_EQ(problem("faults: [{slow: nic, share: 0.5}]\n"),
             "x.yaml:1: faults.until_ms: a time after at_ms is expected");
   EXPECT_EQ(problem("faults: [{slow: disk, until_ms: 5, share: 1}]\n"),
-            "x.yaml:1: faults.slow: nic, spine, storage_read or storage_write is expected");
+            "x.yaml:1: faults.slow: nic, spine, storage_read, storage_write, prefill_engine or "
+            "decode_instance is expected");
   EXPECT_EQ(problem("faults: [{slow: spine, until_ms: 5}]\n"),
-            "x.yaml:1: faults.share: which part of the bandwidth is left, up to 1");
+            "x.yaml:1: faults.share: which part of the speed is left, up to 1");
   EXPECT_EQ(problem("prefill: {step_budget_ms: 0}\n"),
             "x.yaml:1: prefill.step_budget_ms: more than 0 is expected");
   EXPECT_EQ(problem("workload: {cached_share: 2}\n").substr(0, 31),

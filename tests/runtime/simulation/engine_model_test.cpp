@@ -122,7 +122,7 @@ TEST(EngineModel, RowsThatLeaveAreForgotten) {
   Engine engine;
   engine.launch(two_rows(1));
   GroupPlan plan;
-  plan.leaves = {RequestId(1), RequestId(77)};
+  plan.leaves = {{0, RequestId(1)}, {0, RequestId(77)}};
   plan.steps_most = 1'000;
   const GroupResult result = engine.launch(plan);
   EXPECT_EQ(result.steps, 99u);

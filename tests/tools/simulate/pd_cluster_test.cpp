@@ -34,15 +34,22 @@ ClusterPlan small_plan(std::uint64_t seed) {
   return plan;
 }
 
+ClusterFault killed(GroupKind group, std::uint32_t which, int at_ms) {
+  ClusterFault fault;
+  fault.group = group;
+  fault.which = which;
+  fault.at = milliseconds(at_ms);
+  return fault;
+}
+
 void add_faults(ClusterPlan& plan) {
   plan.set_constant("start_up_s", 1, "test");
   plan.workload.cancel_rate = 0.1;
   plan.workload.cancel_delay_most = milliseconds(1'500);
   plan.workload.timeout = seconds(20);
-  plan.faults = {{milliseconds(1'200), GroupKind::kPrefillEngine, 0},
-                 {milliseconds(2'000), GroupKind::kDecodeInstance, 1},
-                 {milliseconds(2'900), GroupKind::kPrefillEngine, 2},
-                 {milliseconds(3'500), GroupKind::kDecodeInstance, 0}};
+  plan.faults = {
+      killed(GroupKind::kPrefillEngine, 0, 1'200), killed(GroupKind::kDecodeInstance, 1, 2'000),
+      killed(GroupKind::kPrefillEngine, 2, 2'900), killed(GroupKind::kDecodeInstance, 0, 3'500)};
 }
 
 std::unique_ptr<PdCluster> run(const ClusterPlan& plan, PdCluster::Options options = {}) {
@@ -115,7 +122,7 @@ TEST(PdCluster, LosesNothingWhenGroupsDieAndClientsLeave) {
     const auto cluster = run(plan);
     const TrafficReport& report = cluster->traffic().report();
     EXPECT_EQ(report.total(), 600u);
-    EXPECT_EQ(cluster->groups_lost(), 4u);
+    EXPECT_EQ(cluster->faults().groups_killed, 4u);
     EXPECT_GT(report.count(Outcome::kCancelled), 20u);
     EXPECT_GT(report.count(Outcome::kOk), 450u);
     rerouted +=
@@ -173,8 +180,13 @@ TEST(PdCluster, SlowLinksShowInTheFirstToken) {
 TEST(PdCluster, AStallOfTheStorageDelaysFirstTokensAndPasses) {
   ClusterPlan plan = small_plan(2);
   const double smooth = run(plan)->traffic().report().ttft.percentile(99);
-  plan.link_faults = {
-      {milliseconds(1'000), milliseconds(3'000), FabricPart::kStorageRead, 0, 1e-5}};
+  ClusterFault stall;
+  stall.act = FaultAct::kSlowLink;
+  stall.part = FabricPart::kStorageRead;
+  stall.share = kStalledShare;
+  stall.at = seconds(1);
+  stall.lasts = seconds(2);
+  plan.faults = {stall};
   const auto stalled = run(plan);
   EXPECT_EQ(stalled->traffic().report().count(Outcome::kOk), 600u);
   EXPECT_GT(stalled->traffic().report().ttft.percentile(99), smooth + 1);

@@ -1,0 +1,222 @@
+// Rules that are looked at after each event, and sums that are looked at now and then.
+#include "tools/simulate/pd_invariants.hpp"
+
+#include "actors/decode_balancer/decode_balancer_core.hpp"
+#include "actors/gateway/gateway_core.hpp"
+#include "actors/pd/fabric_core.hpp"
+#include "actors/pd/route_core.hpp"
+#include "actors/prefill_balancer/prefill_balancer_core.hpp"
+#include "actors/stream_table/stream_table_core.hpp"
+#include "actors/traffic/traffic_core.hpp"
+
+namespace troupe {
+
+PdInvariants::PdInvariants(const ClusterPlan& plan, const PdActors& actors, const PdFaults& faults)
+    : plan_(plan), actors_(actors), faults_(faults) {}
+
+void PdInvariants::equal(const std::string& what, std::uint64_t found, std::uint64_t expected) {
+  if (found == expected) return;
+  judge_.equal(what + " at " + std::to_string(actors_.world->now().seconds()) + " s", found,
+               expected);
+}
+
+void PdInvariants::at_most(const char* what, std::uint64_t found, std::uint64_t most) {
+  if (found <= most) return;
+  judge_.say(std::string(what) + " at " + std::to_string(actors_.world->now().seconds()) +
+             " s: " + std::to_string(found) + ", at most " + std::to_string(most));
+}
+
+void PdInvariants::after(const Envelope& envelope) {
+  ++looked_at_;
+  const ActorRef& touched = envelope.to;
+  if (touched.node.value > 0) return check_group(envelope);
+  if (touched == actors_.streams) {
+    if (const auto* batch = envelope.message.as<TokenBatch>()) check_tokens(*batch);
+    const auto* streams = actors_.find<StreamTableCore>(touched);
+    if (streams != nullptr)
+      at_most("rows in the stream table", streams->rows(), plan_.requests_max);
+    return;
+  }
+  check_front(touched);
+}
+
+void PdInvariants::check_front(const ActorRef& touched) {
+  if (touched == actors_.traffic) return check_outcomes();
+  if (touched == actors_.decode_balancer) return check_tickets();
+  if (touched == actors_.fabric) return check_transfers();
+  if (touched == actors_.route) {
+    const auto* route = actors_.find<RouteCore>(touched);
+    if (route != nullptr) at_most("flows", route->flows(), plan_.requests_max);
+  } else if (touched == actors_.prefill_balancer) {
+    const auto* balancer = actors_.find<PrefillBalancerCore>(touched);
+    if (balancer == nullptr) return;
+    at_most("prompts that wait for an engine", balancer->policy().waiting(), plan_.requests_max);
+    equal("owners of prompts", balancer->owners().size(), balancer->pool().jobs());
+  } else if (touched == actors_.gateway) {
+    const auto* gateway = actors_.find<GatewayCore>(touched);
+    if (gateway != nullptr) {
+      at_most("requests in the gateway", gateway->live_requests(), plan_.requests_max);
+    }
+  }
+}
+
+void PdInvariants::check_outcomes() {
+  const auto* traffic = actors_.find<TrafficCore>(actors_.traffic);
+  if (traffic == nullptr) return;
+  const std::uint64_t known = traffic->report().total() + traffic->live();
+  // Requests of the warm-up are live, too, and end before the first measured one starts.
+  if (traffic->started() == 0) return;
+  equal("outcomes and live requests", known, traffic->started());
+}
+
+void PdInvariants::check_tickets() {
+  const auto* balancer = actors_.find<DecodeBalancerCore>(actors_.decode_balancer);
+  if (balancer == nullptr) return;
+  const DecodePlacer& placer = balancer->placer();
+  equal("rows that the decode balancer counts", placer.pool().rows(),
+        placer.tickets() - placer.waiting());
+  equal("owners of decode tickets", balancer->owners().size(), placer.tickets());
+  at_most("requests that wait for a decode GPU", placer.waiting(), plan_.requests_max);
+}
+
+void PdInvariants::check_transfers() {
+  const auto* fabric = actors_.find<FabricCore>(actors_.fabric);
+  if (fabric == nullptr) return;
+  at_most("transfers that somebody waits for", fabric->asked(),
+          fabric->links().flows() + fabric->not_begun());
+}
+
+void PdInvariants::check_tokens(const TokenBatch& batch) {
+  for (const RowTokens& row : batch.rows) {
+    const std::uint64_t key = row.request.value;
+    std::uint32_t* known = tokens_.find(key);
+    const std::uint32_t had = known == nullptr ? 0 : *known;
+    const bool failed = row.finish == Finish::kFailed;
+    if (row.first != had && !failed) {
+      ++torn_;
+      if (!faults_.drop_anything()) {
+        equal("first new token of request " + std::to_string(key), row.first, had);
+      }
+    }
+    if (row.finish != Finish::kNone) {
+      tokens_.erase(key);
+      continue;
+    }
+    const std::uint32_t now = row.first + static_cast<std::uint32_t>(row.tokens.size());
+    if (known == nullptr) {
+      tokens_.insert(key, now);
+    } else {
+      *known = now;
+    }
+  }
+}
+
+void PdInvariants::check_group(const Envelope& envelope) {
+  const std::uint32_t index = envelope.to.node.value - 1;
+  const auto engines = static_cast<std::uint32_t>(actors_.engines.size());
+  if (index < engines) {
+    // Its host touches nothing that is counted.
+    if (envelope.to == actors_.engines[index]) return;
+    const auto* engine = actors_.find<PrefillEngineCore>(envelope.to);
+    if (engine != nullptr)
+      at_most("prompts in an engine's FIFOs", engine->queued(), engine->jobs());
+    return;
+  }
+  if (envelope.to == actors_.instances[index - engines]) return;
+  const auto* start = envelope.message.as<StartDecode>();
+  if (start == nullptr) return;
+  const auto* instance = actors_.find<DecodeInstanceCore>(envelope.to);
+  if (instance == nullptr) return;
+  at_most("rows of a decode GPU", instance->rows_of(start->member), instance->rows_most());
+}
+
+void PdInvariants::sweep() {
+  check_outcomes();
+  check_tickets();
+  check_transfers();
+  check_sums();
+  check_groups();
+  check_orphans();
+}
+
+void PdInvariants::check_sums() {
+  if (const auto* balancer = actors_.find<DecodeBalancerCore>(actors_.decode_balancer)) {
+    const DecodePool& pool = balancer->placer().pool();
+    std::uint64_t rows = 0;
+    for (std::uint32_t i = 0; i < pool.ids(); ++i) {
+      const DecodeGpu& gpu = pool.at(GpuId(i));
+      rows += gpu.rows;
+      at_most("rows reserved on a GPU", gpu.rows, gpu.there ? gpu.rows_most : 0);
+      at_most("blocks reserved on a GPU", gpu.blocks_used, gpu.there ? gpu.blocks : 0);
+    }
+    equal("rows of all decode GPUs", rows, pool.rows());
+  }
+  if (const auto* balancer = actors_.find<PrefillBalancerCore>(actors_.prefill_balancer)) {
+    const PrefillPool& pool = balancer->pool();
+    Duration load;
+    for (const EngineId engine : pool.engines()) {
+      for (std::uint32_t rank = 0; rank < pool.ranks_of(engine); ++rank) {
+        load += pool.rank_load(engine, rank);
+      }
+    }
+    equal("quota of all ranks (ns)", static_cast<std::uint64_t>(load.value),
+          static_cast<std::uint64_t>(pool.total_load().value));
+  }
+}
+
+void PdInvariants::check_groups() {
+  for (const ActorRef& host : actors_.instances) {
+    const auto* instance = actors_.group<DecodeInstanceCore>(host);
+    if (instance == nullptr) continue;
+    std::uint64_t rows = 0;
+    for (std::uint32_t i = 0; i < instance->members(); ++i) rows += instance->rows_of(i);
+    equal("rows of an instance's members", rows, instance->rows());
+  }
+}
+
+void PdInvariants::note_orphan(const char* where, RequestId request) {
+  const Orphan orphan{where, request};
+  const auto known = orphans_.find(orphan);
+  const Time now = actors_.world->now();
+  const Time since = known == orphans_.end() ? now : known->second;
+  found_.emplace(orphan, since);
+  const Duration most = faults_.may_hold_up() ? kLossyOrphanMost : kOrphanMost;
+  if (now - since <= most) return;
+  judge_.say("request " + std::to_string(request.value) + " has ended, but " + where +
+             " has had it for " + std::to_string((now - since).seconds()) + " s since");
+}
+
+void PdInvariants::check_orphans() {
+  const auto* route = actors_.find<RouteCore>(actors_.route);
+  if (route == nullptr) return;
+  const auto look = [&](const char* where) {
+    return [this, route, where](RequestId request) {
+      if (!route->has(request)) note_orphan(where, request);
+    };
+  };
+  if (const auto* balancer = actors_.find<DecodeBalancerCore>(actors_.decode_balancer)) {
+    balancer->owners().for_each(look("the decode balancer"));
+  }
+  if (const auto* balancer = actors_.find<PrefillBalancerCore>(actors_.prefill_balancer)) {
+    balancer->owners().for_each(look("the prefill balancer"));
+  }
+  std::size_t index = 0;
+  for (const ActorRef& host : actors_.engines) {
+    const auto* engine = actors_.group<PrefillEngineCore>(host);
+    if (engine != nullptr && !faults_.silent(index)) {
+      engine->for_each_request(look("a prefill engine"));
+    }
+    ++index;
+  }
+  for (const ActorRef& host : actors_.instances) {
+    const auto* instance = actors_.group<DecodeInstanceCore>(host);
+    if (instance != nullptr && !faults_.silent(index)) {
+      instance->for_each_request(look("a decode instance"));
+    }
+    ++index;
+  }
+  orphans_.swap(found_);
+  found_.clear();
+}
+
+}  // namespace troupe
