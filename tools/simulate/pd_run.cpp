@@ -86,9 +86,8 @@ void PdCluster::finish() {
 }
 
 std::vector<ActorRef> PdCluster::notable() {
-  std::vector<ActorRef> all = {actors_.traffic,          actors_.gateway,
-                               actors_.streams,          actors_.route,
-                               actors_.prefill_balancer, actors_.decode_balancer,
+  std::vector<ActorRef> all = {actors_.traffic, actors_.gateway,          actors_.streams,
+                               actors_.route,   actors_.prefill_balancer, actors_.decode_balancer,
                                actors_.fabric};
   for (const auto& hosts : {actors_.engines, actors_.instances}) {
     for (const ActorRef& host : hosts) all.push_back(actors_.find<GroupHostCore>(host)->group());

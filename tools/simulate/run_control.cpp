@@ -15,16 +15,15 @@ namespace {
 
 constexpr double kMomentMost = 9e9;  ///< seconds; a Time holds a little more
 constexpr std::uint64_t kStepsMost = 1'000'000;
-const char* const kCommands =
-    "step [N], until TIME, show, replay [TIME], back [N], continue, quit";
+const char* const kCommands = "step [N], until TIME, show, replay [TIME], back [N], continue, quit";
 
 Result<std::uint64_t> parse_count(const std::string& text) {
   if (text.empty()) return std::uint64_t{1};
   char* end = nullptr;
   const unsigned long long count = std::strtoull(text.c_str(), &end, 10);
   if (text[0] == '-' || *end != '\0' || count == 0 || count > kStepsMost) {
-    return Error{Code::kInvalid, "a number from 1 to " + std::to_string(kStepsMost) +
-                                     " is expected, not " + text};
+    return Error{Code::kInvalid,
+                 "a number from 1 to " + std::to_string(kStepsMost) + " is expected, not " + text};
   }
   return std::uint64_t{count};
 }
@@ -164,8 +163,9 @@ void RunControl::step(std::uint64_t count) {
     const std::uint64_t before = run_->world().events();
     if (!run_->step()) return say("nothing is left to happen");
     // A fault, or a look at the rules, is a step without an event.
-    say(run_->world().events() == before ? seconds_text(run_->world().now()) + "  (a fault, or rules)"
-                                         : last_->text());
+    say(run_->world().events() == before
+            ? seconds_text(run_->world().now()) + "  (a fault, or rules)"
+            : last_->text());
   }
 }
 

@@ -62,8 +62,8 @@ class RunControl {
   using Make = std::function<Result<DrivenRun*>()>;
 
   /// `in`: commands; `out`: what they say. Errors: times that cannot be read.
-  static Result<RunControl> make(const RunControlFlags& flags, Make make_run,
-                                 const LastEvent& last, std::istream& in, std::FILE* out);
+  static Result<RunControl> make(const RunControlFlags& flags, Make make_run, const LastEvent& last,
+                                 std::istream& in, std::FILE* out);
 
   /// True: the run came to its end and was finished. False: it was left before.
   /// Errors: kDeadline, if the load does not end.

@@ -30,8 +30,8 @@ double share_done(DrivenRun& run) {
 std::string progress_text(DrivenRun& run, double wall) {
   const TrafficReport& report = run.traffic().report();
   const double now = (run.world().now() - Time()).seconds();
-  std::string text = formatted("%10.1f s virtual, %llu", now,
-                               static_cast<unsigned long long>(report.total()));
+  std::string text =
+      formatted("%10.1f s virtual, %llu", now, static_cast<unsigned long long>(report.total()));
   const std::uint64_t planned = report.plan().num_requests;
   if (planned > 0) text += formatted(" of %llu", static_cast<unsigned long long>(planned));
   text += " requests";

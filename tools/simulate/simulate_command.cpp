@@ -127,13 +127,13 @@ void print_report(const TrafficReport& report, const ReportLines& lines,
 }
 
 int verdict(const Status& status, std::vector<std::string> broken, std::uint64_t seed,
-            const SimulateOptions& options) {
+            const std::string& replay) {
   if (!status.ok()) broken.insert(broken.begin(), status.error().message);
   if (broken.empty()) return cli::kOk;
   std::fprintf(stderr, "troupe: the run broke %zu rule(s); seed %" PRIu64 ":\n", broken.size(),
                seed);
   for (const auto& line : broken) std::fprintf(stderr, "troupe:   %s\n", line.c_str());
-  std::fprintf(stderr, "troupe: replay: %s\n", options.replay(seed).c_str());
+  std::fprintf(stderr, "troupe: replay: %s\n", replay.c_str());
   return cli::kFailure;
 }
 
@@ -191,8 +191,7 @@ struct Control {
 Result<bool> drive(const Control& control, const RunControl::Make& make, const LastEvent& last,
                    const SimulateOptions& options) {
   std::FILE* const out = options.json ? stderr : stdout;
-  TROUPE_TRY_ASSIGN(RunControl driver,
-                    RunControl::make(control.flags, make, last, std::cin, out));
+  TROUPE_TRY_ASSIGN(RunControl driver, RunControl::make(control.flags, make, last, std::cin, out));
   return driver.drive();
 }
 
@@ -205,7 +204,8 @@ class PlanRun {
 
   Result<int> run() {
     const auto begin = std::chrono::steady_clock::now();
-    const auto whole = drive(control_, [this] { return make(); }, last_, options_);
+    const auto whole = drive(
+        control_, [this] { return make(); }, last_, options_);
     // A load that does not end is a broken rule; what keeps it from beginning is an error.
     if (!whole.ok() && whole.error().code != Code::kDeadline) return whole.error();
     const double wall = seconds_since(begin);
@@ -218,7 +218,9 @@ class PlanRun {
     print_report(report, lines, options_);
     TROUPE_TRY(write_files(cluster, *driven_.recorder, lines, options_));
     std::vector<std::string> broken = cluster.broken_rules();
-    if (whole.ok() && !*whole) return verdict(ok_status(), std::move(broken), plan_.seed, options_);
+    std::string replay = options_.replay(plan_.seed);
+    if (control_.sweep_every_event) replay += " --check-every-event";
+    if (whole.ok() && !*whole) return verdict(ok_status(), std::move(broken), plan_.seed, replay);
     for (auto& line : unmet_expectations(cluster)) broken.push_back(std::move(line));
     if (broken.empty() && report.total() > 0 && report.count(Outcome::kOk) == 0) {
       std::fprintf(
@@ -227,7 +229,7 @@ class PlanRun {
       return cli::kFailure;
     }
     const Status ended = whole.ok() ? ok_status() : Status(whole.error());
-    return verdict(ended, std::move(broken), plan_.seed, options_);
+    return verdict(ended, std::move(broken), plan_.seed, replay);
   }
 
  private:
@@ -285,7 +287,8 @@ Result<int> simulate_scenario(const SimulateSettings& settings, const SimulateOp
                simulation_lines(cluster, settings, options.driver, wall), options);
   if (whole.ok() && !*whole) return cli::kOk;
   const Status ended = whole.ok() ? ok_status() : Status(whole.error());
-  return verdict(ended, broken_rules(cluster), settings.scenario.seed, options);
+  return verdict(ended, broken_rules(cluster), settings.scenario.seed,
+                 options.replay(settings.scenario.seed));
 }
 
 Result<int> simulate(const SimulateOptions& options, const Control& control) {
