@@ -31,9 +31,8 @@ void PdInvariants::after(const Envelope& envelope) {
   if (touched.local == actors_.streams.local) {
     if (const auto* batch = envelope.message.as<TokenBatch>()) check_tokens(*batch);
     const auto* streams = actors_.find<StreamTableCore>(touched);
-    if (streams != nullptr)
-      at_most("rows in the stream table", streams->rows(), plan_.requests_max);
-    return;
+    if (streams == nullptr) return;
+    return at_most("rows in the stream table", streams->rows(), plan_.requests_max);
   }
   check_front(touched);
 }

@@ -180,6 +180,12 @@ struct Driven {
   std::unique_ptr<PdRecorder> recorder;  ///< before the cluster, which calls it
   std::unique_ptr<Cluster> cluster;
   std::unique_ptr<DrivenRun> run;
+
+  void end() {
+    run.reset();
+    cluster.reset();
+    recorder.reset();
+  }
 };
 
 struct Control {
@@ -238,7 +244,7 @@ class PlanRun {
     TROUPE_TRY_ASSIGN(cluster.make_world, make_driver(options_.driver));
     cluster.load = load_;
     cluster.sweep_every_event = control_.sweep_every_event;
-    driven_ = {};
+    driven_.end();
     driven_.recorder = std::make_unique<PdRecorder>(recorded(options_));
     if (!options_.report.empty() || !options_.perfetto.empty()) driven_.recorder->watch(cluster);
     if (control_.flags.prompts()) {
@@ -272,7 +278,7 @@ Result<int> simulate_scenario(const SimulateSettings& settings, const SimulateOp
     if (control.flags.prompts()) {
       cluster.observer = [&last](Time now, const Envelope& event) { last.see(now, event); };
     }
-    driven = {};
+    driven.end();
     TROUPE_TRY_ASSIGN(driven.cluster,
                       SimulatedCluster::make(settings.scenario, std::move(cluster)));
     driven.run = std::make_unique<DrivenCluster<SimulatedCluster>>(*driven.cluster);
