@@ -1,5 +1,7 @@
 #include "runtime/simulation/fault_schedule.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 namespace {

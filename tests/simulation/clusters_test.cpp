@@ -6,6 +6,9 @@
 #include <filesystem>
 
 #include "tools/simulate/pd_cluster.hpp"
+#if TROUPE_WITH_CAF
+#include "runtime/actor/caf_world.hpp"
+#endif
 
 namespace troupe {
 namespace {
@@ -62,6 +65,25 @@ TEST(Clusters, KeepAllRulesAfterEachEventInOtherInterleavingsToo) {
     }
   }
 }
+
+#if TROUPE_WITH_CAF
+TEST(Clusters, BothDriversCarryOutTheSameFaults) {
+  for (const auto& file : plan_files()) {
+    SCOPED_TRACE(file);
+    auto plan = load_cluster_plan(file);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    plan->workload.num_requests = 300;
+    const auto heap = run_plan(*plan);
+    PdCluster::Options hosted;
+    hosted.make_world = [](WorldOptions options) -> std::unique_ptr<World> {
+      return std::make_unique<CafWorld>(std::move(options));
+    };
+    const auto caf = run_plan(*plan, std::move(hosted));
+    EXPECT_EQ(caf->world().trace_hash(), heap->world().trace_hash());
+    EXPECT_EQ(caf->world().events(), heap->world().events());
+  }
+}
+#endif
 
 TEST(Clusters, AFreezeThatNobodyNoticesOnlyTakesItsTime) {
   auto plan = load_cluster_plan(plan_files().front());

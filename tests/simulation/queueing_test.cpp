@@ -7,6 +7,7 @@
 // and what messages, rounds and pushes add beside the queue, which theory does not know.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

@@ -14,14 +14,12 @@ namespace troupe {
 PdInvariants::PdInvariants(const ClusterPlan& plan, const PdActors& actors, const PdFaults& faults)
     : plan_(plan), actors_(actors), faults_(faults) {}
 
-void PdInvariants::equal(const std::string& what, std::uint64_t found, std::uint64_t expected) {
-  if (found == expected) return;
-  judge_.equal(what + " at " + std::to_string(actors_.world->now().seconds()) + " s", found,
-               expected);
+void PdInvariants::tell_unequal(const char* what, std::uint64_t found, std::uint64_t expected) {
+  judge_.equal(std::string(what) + " at " + std::to_string(actors_.world->now().seconds()) + " s",
+               found, expected);
 }
 
-void PdInvariants::at_most(const char* what, std::uint64_t found, std::uint64_t most) {
-  if (found <= most) return;
+void PdInvariants::tell_too_many(const char* what, std::uint64_t found, std::uint64_t most) {
   judge_.say(std::string(what) + " at " + std::to_string(actors_.world->now().seconds()) +
              " s: " + std::to_string(found) + ", at most " + std::to_string(most));
 }
@@ -30,29 +28,28 @@ void PdInvariants::after(const Envelope& envelope) {
   ++looked_at_;
   const ActorRef& touched = envelope.to;
   if (touched.node.value > 0) return check_group(envelope);
-  if (touched == actors_.streams) {
+  if (touched.local == actors_.streams.local) {
     if (const auto* batch = envelope.message.as<TokenBatch>()) check_tokens(*batch);
     const auto* streams = actors_.find<StreamTableCore>(touched);
-    if (streams != nullptr)
-      at_most("rows in the stream table", streams->rows(), plan_.requests_max);
-    return;
+    if (streams == nullptr) return;
+    return at_most("rows in the stream table", streams->rows(), plan_.requests_max);
   }
   check_front(touched);
 }
 
 void PdInvariants::check_front(const ActorRef& touched) {
-  if (touched == actors_.traffic) return check_outcomes();
-  if (touched == actors_.decode_balancer) return check_tickets();
-  if (touched == actors_.fabric) return check_transfers();
-  if (touched == actors_.route) {
+  if (touched.local == actors_.traffic.local) return check_outcomes();
+  if (touched.local == actors_.decode_balancer.local) return check_tickets();
+  if (touched.local == actors_.fabric.local) return check_transfers();
+  if (touched.local == actors_.route.local) {
     const auto* route = actors_.find<RouteCore>(touched);
     if (route != nullptr) at_most("flows", route->flows(), plan_.requests_max);
-  } else if (touched == actors_.prefill_balancer) {
+  } else if (touched.local == actors_.prefill_balancer.local) {
     const auto* balancer = actors_.find<PrefillBalancerCore>(touched);
     if (balancer == nullptr) return;
     at_most("prompts that wait for an engine", balancer->policy().waiting(), plan_.requests_max);
     equal("owners of prompts", balancer->owners().size(), balancer->pool().jobs());
-  } else if (touched == actors_.gateway) {
+  } else if (touched.local == actors_.gateway.local) {
     const auto* gateway = actors_.find<GatewayCore>(touched);
     if (gateway != nullptr) {
       at_most("requests in the gateway", gateway->live_requests(), plan_.requests_max);
@@ -95,7 +92,7 @@ void PdInvariants::check_tokens(const TokenBatch& batch) {
     if (row.first != had && !failed) {
       ++torn_;
       if (!faults_.drop_anything()) {
-        equal("first new token of request " + std::to_string(key), row.first, had);
+        equal("first new token of an answer", row.first, had);
       }
     }
     if (row.finish != Finish::kNone) {
@@ -136,7 +133,7 @@ void PdInvariants::sweep() {
   check_transfers();
   check_sums();
   check_groups();
-  check_orphans();
+  if (++sweeps_ % kOrphansEvery == 0) check_orphans();
 }
 
 void PdInvariants::check_sums() {

@@ -1,7 +1,7 @@
 // What every run of a simulated cluster keeps, and where it is looked at.
 //
 // After each event: what the event's actor touched. At each virtual second, or after each event if
-// asked: everything. At the end: nothing is left.
+// asked: everything, orphans every kOrphansEvery times. At the end: nothing is left.
 //
 // Rules
 // 1. A request has one terminal outcome: outcomes and live ones are those that were started,
@@ -38,6 +38,7 @@ class PdInvariants {
  public:
   static constexpr Duration kOrphanMost = seconds(1);
   static constexpr Duration kLossyOrphanMost = seconds(15);
+  static constexpr std::uint64_t kOrphansEvery = 5;
 
   /// Both outlive it.
   PdInvariants(const ClusterPlan& plan, const PdActors& actors, const PdFaults& faults);
@@ -66,8 +67,15 @@ class PdInvariants {
   void note_orphan(const char* where, RequestId request);
   void check_nothing_left();
   void check_groups_are_empty();
-  void at_most(const char* what, std::uint64_t found, std::uint64_t most);
-  void equal(const std::string& what, std::uint64_t found, std::uint64_t expected);
+  void at_most(const char* what, std::uint64_t found, std::uint64_t most) {
+    if (found > most) tell_too_many(what, found, most);
+  }
+  void tell_too_many(const char* what, std::uint64_t found, std::uint64_t most);
+  /// Called after nearly every event: the usual case costs a comparison.
+  void equal(const char* what, std::uint64_t found, std::uint64_t expected) {
+    if (found != expected) tell_unequal(what, found, expected);
+  }
+  void tell_unequal(const char* what, std::uint64_t found, std::uint64_t expected);
 
   ClusterPlan plan_;
   const PdActors& actors_;
@@ -79,6 +87,7 @@ class PdInvariants {
   std::map<Orphan, Time> orphans_;  ///< since when
   std::map<Orphan, Time> found_;    ///< in the sweep that runs
   std::uint64_t looked_at_ = 0;
+  std::uint64_t sweeps_ = 0;
 };
 
 }  // namespace troupe

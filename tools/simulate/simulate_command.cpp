@@ -130,13 +130,13 @@ void print_report(const TrafficReport& report, const ReportLines& lines,
 }
 
 int verdict(const Status& status, std::vector<std::string> broken, std::uint64_t seed,
-            const SimulateOptions& options) {
+            const std::string& replay) {
   if (!status.ok()) broken.insert(broken.begin(), status.error().message);
   if (broken.empty()) return cli::kOk;
   std::fprintf(stderr, "troupe: the run broke %zu rule(s); seed %" PRIu64 ":\n", broken.size(),
                seed);
   for (const auto& line : broken) std::fprintf(stderr, "troupe:   %s\n", line.c_str());
-  std::fprintf(stderr, "troupe: replay: %s\n", options.replay(seed).c_str());
+  std::fprintf(stderr, "troupe: replay: %s\n", replay.c_str());
   return cli::kFailure;
 }
 
@@ -183,6 +183,12 @@ struct Driven {
   std::unique_ptr<PdRecorder> recorder;  ///< before the cluster, which calls it
   std::unique_ptr<Cluster> cluster;
   std::unique_ptr<DrivenRun> run;
+
+  void end() {
+    run.reset();
+    cluster.reset();
+    recorder.reset();
+  }
 };
 
 struct Control {
@@ -221,7 +227,9 @@ class PlanRun {
     print_report(report, lines, options_);
     TROUPE_TRY(write_files(cluster, *driven_.recorder, lines, options_));
     std::vector<std::string> broken = cluster.broken_rules();
-    if (whole.ok() && !*whole) return verdict(ok_status(), std::move(broken), plan_.seed, options_);
+    std::string replay = options_.replay(plan_.seed);
+    if (control_.sweep_every_event) replay += " --check-every-event";
+    if (whole.ok() && !*whole) return verdict(ok_status(), std::move(broken), plan_.seed, replay);
     for (auto& line : unmet_expectations(cluster)) broken.push_back(std::move(line));
     if (broken.empty() && report.total() > 0 && report.count(Outcome::kOk) == 0) {
       std::fprintf(
@@ -230,7 +238,7 @@ class PlanRun {
       return cli::kFailure;
     }
     const Status ended = whole.ok() ? ok_status() : Status(whole.error());
-    return verdict(ended, std::move(broken), plan_.seed, options_);
+    return verdict(ended, std::move(broken), plan_.seed, replay);
   }
 
  private:
@@ -239,7 +247,7 @@ class PlanRun {
     TROUPE_TRY_ASSIGN(cluster.make_world, make_driver(options_.driver));
     cluster.load = load_;
     cluster.sweep_every_event = control_.sweep_every_event;
-    driven_ = {};
+    driven_.end();
     driven_.recorder = std::make_unique<PdRecorder>(recorded(options_));
     if (!options_.report.empty() || !options_.perfetto.empty()) driven_.recorder->watch(cluster);
     if (control_.flags.prompts()) {
@@ -316,7 +324,7 @@ Result<int> simulate_scenario(const SimulateSettings& settings, const SimulateOp
     if (control.flags.prompts()) {
       cluster.observer = [&last](Time now, const Envelope& event) { last.see(now, event); };
     }
-    driven = {};
+    driven.end();
     TROUPE_TRY_ASSIGN(driven.cluster,
                       SimulatedCluster::make(settings.scenario, std::move(cluster)));
     driven.run = std::make_unique<DrivenCluster<SimulatedCluster>>(*driven.cluster);
@@ -331,7 +339,8 @@ Result<int> simulate_scenario(const SimulateSettings& settings, const SimulateOp
                simulation_lines(cluster, settings, options.driver, wall), options);
   if (whole.ok() && !*whole) return cli::kOk;
   const Status ended = whole.ok() ? ok_status() : Status(whole.error());
-  return verdict(ended, broken_rules(cluster), settings.scenario.seed, options);
+  return verdict(ended, broken_rules(cluster), settings.scenario.seed,
+                 options.replay(settings.scenario.seed));
 }
 
 Result<int> simulate(const SimulateOptions& options, const Control& control) {

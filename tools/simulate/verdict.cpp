@@ -40,6 +40,10 @@ void judge_expectations(SimulatedCluster& cluster, Judge& judge) {
   judge.at_least("rows parked", notes.counted("troupe_rows_parked_total"), expect.parked_min);
   judge.at_least("messages dropped", static_cast<double>(cluster.faults().messages_dropped),
                  expect.dropped_min);
+  judge.at_least("killed actors", static_cast<double>(cluster.faults().kills()), expect.killed_min);
+  // These can only come of a cluster with prefill and decode apart.
+  judge.at_least("nodes given up", 0, expect.nodes_lost_min);
+  judge.at_least("requests routed anew", 0, expect.rerouted_min);
   judge.at_least("restarts", notes.counted("troupe_actor_restarts_total"), expect.restarts_min);
 }
 

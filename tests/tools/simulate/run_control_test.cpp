@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "tools/simulate/assembly.hpp"
@@ -39,7 +40,8 @@ class RunControlTest : public testing::Test {
   }
   Result<bool> drive(const RunControlFlags& flags, const std::string& commands = {}) {
     in.str(commands);
-    auto control = RunControl::make(flags, [this] { return make(); }, last, in, out);
+    auto control = RunControl::make(
+        flags, [this] { return make(); }, last, in, out);
     if (!control.ok()) return control.error();
     return control->drive();
   }
