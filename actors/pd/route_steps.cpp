@@ -63,7 +63,7 @@ void RouteCore::on(const BytesMoved& moved, Context& context, Effects& out) {
 void RouteCore::on(const PrefillEnded& ended, Context& context, Effects& out) {
   Flow* flow = find(ended.request);
   if (flow == nullptr || flow->state != State::kPrefilling) return;
-  prefixes_.computed(flow->sealed.work.get(), context.now);
+  prefixes_.computed(flow->sealed.work.get(), flow->length, context.now);
   flow->first_token = true;
   if (ended.complete) {
     out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow->request, 1u));
@@ -112,9 +112,10 @@ void RouteCore::start_decode(Flow& flow, Context&, Effects& out) {
   out.send(flow.place.group, make_message<StartDecode>(std::move(start)));
 }
 
-void RouteCore::on(const DecodeEnded& ended, Context&, Effects& out) {
+void RouteCore::on(const DecodeEnded& ended, Context& context, Effects& out) {
   Flow* flow = find(ended.request);
   if (flow == nullptr || flow->state != State::kDecoding) return;
+  prefixes_.answered(flow->sealed.work.get(), context.now);
   const std::uint64_t computed = flow->length - flow->hit + ended.output;
   const PortId port = port_of(flow->place);
   out.send(args_.wiring->fabric,

@@ -35,6 +35,7 @@ const std::pair<std::string_view, Range> kRanges[] = {
     {"prefill_a_ms", kMs},
     {"prefill_b_us", kMicros},
     {"prefill_g", {0, 1e-6}},
+    {"prefill_efficiency", {0.01, 1}},
     {"decode_t0_ms", kMs},
     {"decode_k_ms", kMs},
     {"decode_p1_us", kMicros},
@@ -54,6 +55,8 @@ const std::pair<std::string_view, Range> kRanges[] = {
     {"storage_mops", kSpeed},
     {"storage_access_us", kMicros},
     {"storage_jitter_us", kMicros},
+    {"store_blocks", {1, 1u << 26}},
+    {"store_life_s", {0, 1e8}},
     {"kv_token_bytes", {1, 1e6}},
     {"window_miss", kShare},
     {"window_life_s", {0, 1e8}},
@@ -125,15 +128,16 @@ Status read_constants(const std::string& file, const YAML::Node& node, ClusterPl
   if (!node) return ok_status();
   YamlMap map(file, node, "constants");
   for (PlanConstant& one : plan.constants) {
-    if (!map.has(one.name)) continue;
-    if (node[one.name].IsScalar()) {
+    const YAML::Node given = map.child(one.name);
+    if (!given) continue;
+    if (given.IsScalar()) {
       const Range range = range_of(one.name);
       map.get(one.name, one.value, range.least, range.most);
       if (too_narrow(one)) map.fail(one.name, kNarrowSpine);
       one.source = "set by " + file;
       continue;
     }
-    YamlMap entry(file, map.child(one.name), "constants." + one.name);
+    YamlMap entry(file, given, "constants." + one.name);
     if (!entry.has("value")) entry.fail("value", "a number is expected");
     const Range range = range_of(one.name);
     entry.get("value", one.value, range.least, range.most);
@@ -263,12 +267,17 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   return plan;
 }
 
+/// No node's configuration has them; one that is misspelt leaves the others.
+const char* const kOwnSections[] = {"prefill",   "decode",   "workload",
+                                    "constants", "hardware", "faults"};
+
 }  // namespace
 
 bool is_cluster_plan(std::string_view text) {
   try {
     const YAML::Node root = YAML::Load(std::string(text));
-    return root.IsMap() && (root["prefill"] || root["decode"]);
+    return root.IsMap() && std::any_of(std::begin(kOwnSections), std::end(kOwnSections),
+                                       [&](const char* name) { return bool(root[name]); });
   } catch (const YAML::Exception&) {
     return false;  // whoever reads it as something else says what is wrong
   }

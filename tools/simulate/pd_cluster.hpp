@@ -19,6 +19,7 @@
 #include "actors/pd/route_core.hpp"
 #include "actors/prefill_balancer/prefill_balancer_core.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
+#include "tools/simulate/answer_rate.hpp"
 #include "tools/simulate/assembly.hpp"
 
 namespace troupe {
@@ -28,8 +29,8 @@ class PdCluster {
   struct Options {
     MakeWorld make_world = heap_world;
     bool trace_hash = true;
-    /// Instead of the plan's: a trace, sessions, shared prefixes, whose hits are found block by
-    /// block and not as the plan's share.
+    /// Instead of the plan's workload. What prompts share by themselves (a trace, sessions, prefix
+    /// groups) is found block by block; else the plan's share of them is cached.
     std::optional<TrafficPlan> load;
     std::function<void(Time, const Envelope&)> observer;  ///< of deliveries; may be empty
     /// Called so often in virtual time, and at the end; may be empty.
@@ -62,6 +63,8 @@ class PdCluster {
   /// Of the lives that are there now.
   GroupUse prefill_use();
   GroupUse decode_use();
+  /// Sampled each `sample_every`.
+  const AnswerRate& answer_rate() const { return answer_rate_; }
   std::size_t groups_lost() const { return kills_; }
   const std::vector<std::string>& crashes() const { return crashes_; }
 
@@ -71,13 +74,13 @@ class PdCluster {
 
  private:
   PdCluster(const ClusterPlan& plan, Options options, std::shared_ptr<RequestSource> source,
-            const TrafficPlan& traffic, PrefillRule prefill, DecodeRule decode, DraftRule drafts);
+            TrafficPlan traffic, PrefillRule prefill, DecodeRule decode, DraftRule drafts);
 
   void make_devices(DraftRule drafts);
   StreamRef add_device(std::unique_ptr<StepModel> model);
   void start_services(PrefillRule prefill, DecodeRule decode);
   void start_groups(DraftRule drafts);
-  void start_front(const TrafficPlan& traffic);
+  void start_front();
   std::shared_ptr<const PromptMaker> prompts() const;
   FabricSpeeds speeds() const;
   PrefillCurve prefill_curve() const;
@@ -92,7 +95,8 @@ class PdCluster {
 
   ClusterPlan plan_;
   Options options_;
-  std::shared_ptr<RequestSource> source_;  ///< of options_.load
+  TrafficPlan load_;
+  std::shared_ptr<RequestSource> source_;
   SimulationNotes notes_;
   std::shared_ptr<CostModel> cost_;
   std::vector<std::unique_ptr<ModelledDevice>> devices_;
@@ -104,6 +108,7 @@ class PdCluster {
   std::vector<GroupFault> faults_;  ///< by time
   std::size_t next_fault_ = 0;
   std::size_t kills_ = 0;
+  AnswerRate answer_rate_;
   std::vector<std::string> crashes_;
   std::vector<std::string> broken_;
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses

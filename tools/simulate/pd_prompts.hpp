@@ -1,8 +1,8 @@
 // The prompts of a cluster's load: a length, what of it may be cached, and the answer's length.
 //
 // What may be cached is a share of each prompt, or, where prompts share beginnings (sessions,
-// prefix groups, traces), the hashes of its blocks. The answer's length goes sealed with the
-// request: only the simulated device reads it.
+// prefix groups, traces), the hashes of its blocks and its answer's. The answer's length goes
+// sealed with the request: only the simulated device reads it.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class PdPrompts final : public PromptMaker {
     const auto length = static_cast<std::uint32_t>(tokens_of(planned.prompt));
     auto work = std::make_shared<SimulatedWork>();
     work->output = std::max(1u, planned.output_tokens);
-    if (block_tokens_ > 0) work->chain = block_chain(planned.prompt, block_tokens_);
+    if (block_tokens_ > 0) work->chain = block_chain(with_answer(planned), block_tokens_);
     if (planned.in_session) work->session = planned.session;
     work->cached = static_cast<std::uint32_t>(cached_share_ * length + 0.5);
     request.method = "POST";

@@ -60,6 +60,7 @@ Status PdCluster::run() {
     }
     run_until(world_->now() + options_.sample_every);
     check_sums();
+    answer_rate_.add(world_->now(), traffic().report().count(Outcome::kOk));
     if (options_.on_sample) options_.on_sample(*this);
   }
   // Writes behind a slow link take their time.

@@ -173,7 +173,7 @@ Status write_files(PdCluster& cluster, const PdRecorder& recorder, const ReportL
 }
 
 /// A cluster with prefill and decode apart.
-Result<int> simulate_plan(const ClusterPlan& plan, const std::optional<TrafficPlan>& load,
+Result<int> simulate_plan(const ClusterPlan& plan, const TrafficPlan& load,
                           const SimulateOptions& options) {
   PdCluster::Options cluster_options;
   TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
@@ -211,6 +211,7 @@ Result<int> simulate(const SimulateOptions& options) {
   SimulatedCluster::Options cluster_options;
   TROUPE_TRY_ASSIGN(cluster_options.make_world, make_driver(options.driver));
   cluster_options.cost = settings.cost;
+  cluster_options.load = settings.load;
   TROUPE_TRY_ASSIGN(auto cluster,
                     SimulatedCluster::make(settings.scenario, std::move(cluster_options)));
   const auto begin = std::chrono::steady_clock::now();

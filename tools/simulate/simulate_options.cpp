@@ -1,17 +1,14 @@
 #include "tools/simulate/simulate_options.hpp"
 
-#include <cmath>
 #include <fstream>
-#include <numbers>
-#include <sstream>
 
 #include "runtime/device/device.hpp"
 #include "runtime/simulation/timing_model.hpp"
 #include "tools/node/node_options.hpp"
 #include "tools/node/simulated_cost.hpp"
 #include "tools/simulate/assembly.hpp"
+#include "tools/simulate/simulated_load.hpp"
 #include "tools/simulate/timing_path.hpp"
-#include "tools/traffic/load_options.hpp"
 
 namespace troupe {
 
@@ -20,15 +17,9 @@ namespace {
 /// Of a plan; whatever is larger is read, and refused, as something else.
 constexpr std::size_t kPlanBytesMost = 1u << 20;
 
-/// As `troupe traffic` does.
-void set_load_defaults(Workload& load) {
-  if (load.concurrency == 0 && load.request_rate == 0) load.concurrency = 1;
-  if (load.num_requests == 0 && load.duration == Duration()) load.num_requests = 100;
-}
-
 }  // namespace
 
-SimulateOptions::SimulateOptions(cli::Command& command) {
+SimulateOptions::SimulateOptions(cli::Command& command) : load_(command) {
   options_.push_back(
       command.option("--scenario", scenario_file_, "YAML file with load, faults, expectations")
           .value_name("FILE"));
@@ -38,14 +29,8 @@ SimulateOptions::SimulateOptions(cli::Command& command) {
                   "plan of a cluster (config/sim-128.yaml), or a node's configuration")
           .value_name("FILE"));
   add_timing(command);
-  seed_option_ = command.option("--seed", seed_, "decides everything that is drawn").show_default();
   options_.push_back(command.flag("--explore", explore_,
                                   "draw the order of events that are due at the same time"));
-  options_.push_back(
-      command
-          .option("--load", load_file_,
-                  "load of a cluster's plan: traces, sessions, prefixes (docs/traffic.md)")
-          .value_name("FILE"));
   command.option("--driver", driver, "heap, or caf: actors hosted for real, slower")
       .one_of({"heap", "caf"})
       .show_default();
@@ -55,8 +40,7 @@ SimulateOptions::SimulateOptions(cli::Command& command) {
       .value_name("FILE.html");
   command.option("--perfetto", perfetto, "trace of requests and counters for Perfetto's viewer")
       .value_name("FILE.json");
-  add_load(command);
-  load_flags_end_ = options_.size();
+  shape_flags_ = options_.size();
   add_cluster(command);
 }
 
@@ -104,30 +88,6 @@ void SimulateOptions::add_timing(cli::Command& command) {
   options_.push_back(*host_row_option_);
 }
 
-void SimulateOptions::add_load(cli::Command& command) {
-  constexpr auto kLoad = &Scenario::workload;
-  flag(command, "--concurrency", kLoad, &Workload::concurrency,
-       "closed loop: requests under way; 1 if no rate is given");
-  flag(command, "--request-rate", kLoad, &Workload::request_rate, "open loop: requests a second");
-  flag(command, "--burstiness", kLoad, &Workload::burstiness, "gamma shape of gaps; 1: Poisson");
-  flag(command, "--num-requests", kLoad, &Workload::num_requests,
-       "measured requests; 0: until --duration, or 100");
-  time_flag(command, "--duration", kLoad, &Workload::duration, "start none later");
-  flag(command, "--warmup", kLoad, &Workload::warmup, "requests before the measured ones");
-  flag(command, "--isl", kLoad, &Workload::isl, "prompt tokens");
-  flag(command, "--isl-stddev", kLoad, &Workload::isl_stddev, "their deviation");
-  flag(command, "--osl", kLoad, &Workload::osl, "answer tokens");
-  flag(command, "--osl-spread", kLoad, &Workload::osl_spread, "uniform within OSL +- this");
-  osl_stddev_option_ = command.option("--osl-stddev", osl_stddev_,
-                                      "the same as a deviation: a spread of 1.73 times it");
-  options_.push_back(*osl_stddev_option_);
-  flag(command, "--cancel-rate", kLoad, &Workload::cancel_rate, "share that the client leaves");
-  time_flag(command, "--cancel-delay", kLoad, &Workload::cancel_delay, "when it does, at least");
-  time_flag(command, "--cancel-delay-most", kLoad, &Workload::cancel_delay_most, "and at most");
-  time_flag(command, "--timeout", kLoad, &Workload::timeout, "a client's patience; 0: endless");
-  flag(command, "--goodput", kLoad, &Workload::goodput, "e.g. \"ttft:500 tpot:50\", ms");
-}
-
 void SimulateOptions::add_cluster(cli::Command& command) {
   constexpr auto kShape = &Scenario::cluster;
   // As in a scenario's file (runtime/simulation/scenario.cpp).
@@ -158,18 +118,6 @@ void SimulateOptions::take_config(const config::NodeConfig& node, Scenario& scen
   shape.async_steps = node.engine.async;
   shape.rank_queue_max = static_cast<std::uint32_t>(node.gateway.max_queue);
   shape.request_timeout = node.gateway.request_timeout;
-}
-
-Status SimulateOptions::take_others(Scenario& scenario) const {
-  if (async_option_->given()) scenario.cluster.async_steps = async_ == "true";
-  if (!osl_stddev_option_->given()) return ok_status();
-  if (!(osl_stddev_ >= 0 && osl_stddev_ < 1e9) || given_.workload.osl_spread > 0) {
-    return Error{Code::kInvalid,
-                 "--osl-stddev: expected a number from 0 to 1e9, without --osl-spread"};
-  }
-  scenario.workload.osl_spread =
-      static_cast<std::uint32_t>(std::lround(osl_stddev_ * std::numbers::sqrt3));
-  return ok_status();
 }
 
 Status SimulateOptions::take_timing(const std::optional<config::NodeConfig>& node,
@@ -213,52 +161,20 @@ Result<std::optional<ClusterPlan>> SimulateOptions::load_plan() const {
   if (text.size() > kPlanBytesMost || !is_cluster_plan(text)) return none;
   for (std::size_t i = 0; i < options_.size(); ++i) {
     const std::string name = options_[i].name();
-    const bool load = i < load_flags_end_ && name != "--scenario" && name != "--timing";
-    if (load || !options_[i].given()) continue;
+    const bool fits = i < shape_flags_ && name != "--scenario" && name != "--timing";
+    if (fits || !options_[i].given()) continue;
     return Error{Code::kInvalid,
                  name + ": not with the plan of a cluster; set it in " + config_file_};
   }
   TROUPE_TRY_ASSIGN(ClusterPlan plan, parse_cluster_plan(text, config_file_));
-  Scenario scenario;
-  scenario.workload = plan.workload;
-  for (const auto& copy : copies_) copy(scenario);
-  TROUPE_TRY(take_others(scenario));
-  plan.workload = scenario.workload;
-  if (seed_option_->given()) plan.seed = seed_;
   plan.explore_ties = plan.explore_ties || explore_;
-  set_load_defaults(plan.workload);
   return std::optional<ClusterPlan>(std::move(plan));
 }
 
-Result<std::optional<TrafficPlan>> SimulateOptions::read_load(
-    const std::optional<ClusterPlan>& plan) const {
-  std::optional<TrafficPlan> none;
-  if (load_file_.empty()) return none;
-  if (!plan) {
-    return Error{Code::kInvalid,
-                 "--load needs the plan of a cluster (--config, for example config/sim-128.yaml)"};
-  }
-  std::ifstream stream(load_file_, std::ios::binary);
-  if (!stream) return Error{Code::kNotFound, "--load: there is no file " + load_file_};
-  std::ostringstream text;
-  text << stream.rdbuf();
-  Scenario scenario;
-  scenario.seed = plan->seed;
-  scenario.workload = plan->workload;
-  TROUPE_TRY_ASSIGN(TrafficPlan load, traffic_plan(scenario));
-  TROUPE_TRY(take_load_file(load_file_, text.str(), load));
-  complete(load);
-  TROUPE_TRY(check_plan(load));
-  return std::optional<TrafficPlan>(std::move(load));
-}
-
-Result<SimulateSettings> SimulateOptions::load() const {
-  SimulateSettings settings;
-  TROUPE_TRY_ASSIGN(settings.plan, load_plan());
-  TROUPE_TRY_ASSIGN(settings.load, read_load(settings.plan));
-  if (settings.plan) return settings;
+Status SimulateOptions::take_scenario(SimulateSettings& settings) const {
+  Scenario& scenario = settings.scenario;
   if (!scenario_file_.empty()) {
-    TROUPE_TRY_ASSIGN(settings.scenario, load_scenario(scenario_file_, wire_message_names()));
+    TROUPE_TRY_ASSIGN(scenario, load_scenario(scenario_file_, wire_message_names()));
   }
   std::optional<config::NodeConfig> node;
   if (!config_file_.empty()) {
@@ -266,16 +182,25 @@ Result<SimulateSettings> SimulateOptions::load() const {
     TROUPE_TRY_ASSIGN(auto file, read_config_file(config_file_));
     inputs.files.push_back(std::move(file));
     TROUPE_TRY_ASSIGN(auto loaded, config::load_node_config(inputs));
-    take_config(loaded.config, settings.scenario);
+    take_config(loaded.config, scenario);
     node = std::move(loaded.config);
   }
-  for (const auto& copy : copies_) copy(settings.scenario);
-  TROUPE_TRY(take_others(settings.scenario));
-  TROUPE_TRY(take_timing(node, settings));
-  Scenario& scenario = settings.scenario;
-  if (scenario_file_.empty() || seed_option_->given()) scenario.seed = seed_;
+  for (const auto& copy : copies_) copy(scenario);
+  if (async_option_->given()) scenario.cluster.async_steps = async_ == "true";
   scenario.explore_ties = scenario.explore_ties || explore_;
-  set_load_defaults(scenario.workload);
+  return take_timing(node, settings);
+}
+
+Result<SimulateSettings> SimulateOptions::load() const {
+  SimulateSettings settings;
+  TROUPE_TRY_ASSIGN(settings.plan, load_plan());
+  if (!settings.plan) TROUPE_TRY(take_scenario(settings));
+  const Scenario& scenario = settings.scenario;
+  TROUPE_TRY_ASSIGN(settings.load,
+                    settings.plan
+                        ? simulated_load(load_, settings.plan->workload, settings.plan->seed)
+                        : simulated_load(load_, scenario.workload, scenario.seed));
+  (settings.plan ? settings.plan->seed : settings.scenario.seed) = settings.load.seed;
   return settings;
 }
 
@@ -288,7 +213,7 @@ std::string SimulateOptions::replay(std::uint64_t seed) const {
     command += " '" + option.text() + "'";
   }
   if (async_option_->given()) command += async_ == "true" ? " --async" : " --no-async";
-  return command;
+  return command + load_.words();
 }
 
 }  // namespace troupe

@@ -119,6 +119,7 @@ TEST(ClusterPlan, EveryConstantMayBeSetToItsDefault) {
 
 TEST(ClusterPlan, IsToldFromANodesConfiguration) {
   EXPECT_TRUE(is_cluster_plan("prefill: {engines: 1}\n"));
+  EXPECT_TRUE(is_cluster_plan("prefil: {engines: 1}\nworkload: {isl: 100}\n"));
   EXPECT_FALSE(is_cluster_plan("node: {port: 8000}\n"));
   EXPECT_FALSE(is_cluster_plan("a: [\n"));
 }
