@@ -99,6 +99,7 @@ class PrefillBalancerCore {
   FlatMap<Time> until_;                 ///< by request: when it is given up if it still waits
   DeadlineHeap deadlines_;              ///< of those that wait
   std::optional<Time> armed_;           ///< the deadline timer
+  bool round_is_early_ = false;         ///< the round timer is set for a first look at demand
   bool draining_ = false;
 };
 

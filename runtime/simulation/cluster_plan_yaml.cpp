@@ -76,12 +76,44 @@ bool too_narrow(const PlanConstant& one) {
   return one.name == "spine_gb_s" && one.value > 0 && one.value < kSpeed.least;
 }
 
-/// GPUs that a plan may name. What the figures are: memory and its bandwidth as their vendors say.
+/// GPUs that a plan may name: memory, its bandwidth, and one 400G NIC (seed 001's machines; the
+/// package's B200 has two). Step times are another matter: those of seed 004's plots are of a
+/// B200's class; of others see kNoSteps and `troupe simulate --timing`.
+constexpr const char* kPackage =
+    "system files of aiconfigurator-core 0.12.0 (GiB; TIMING.md); NIC: seed 001";
 const Hardware kHardware[] = {
-    {"B200", 180, 8, 50, "vendor's data sheet; 8 TB/s as CALIB.md assumes", true},
-    {"H200", 141, 4.8, 50, "vendor's data sheet", false},
-    {"H100", 80, 3.35, 50, "vendor's data sheet", false},
+    {"B200", 180, 8, 50,
+     "180 GiB: system files of aiconfigurator-core 0.12.0; 8 TB/s: seed 001, CALIB.md (the "
+     "package: "
+     "7.7); NIC: CALIB.md",
+     true},
+    {"H200", 141, 4.8, 50, kPackage, false},
+    {"H100", 80, 3.35, 50, kPackage, false},
+    {"Ascend 950", 128, 3.8, 50,
+     "seed 001, a third party's article: 128 to 192 GB, of which the least; NIC: its machines",
+     false},
 };
+
+/// Of these no source says what a step takes, and nothing that we know is like them.
+constexpr std::string_view kNoSteps[] = {"Ascend 950"};
+constexpr std::string_view kStepConstants[] = {"prefill_a_ms", "prefill_b_us", "decode_t0_ms",
+                                               "decode_p1_us", "decode_p2_us", "decode_knee"};
+
+/// Refuses to invent step times. `constants`: as the file says them.
+Status check_steps(const std::string& file, const Hardware& gpu, const YAML::Node& constants) {
+  if (std::find(std::begin(kNoSteps), std::end(kNoSteps), gpu.name) == std::end(kNoSteps)) {
+    return ok_status();
+  }
+  std::string missing;
+  for (const std::string_view name : kStepConstants) {
+    const std::string key(name);
+    if (!constants || !constants.IsMap() || !constants[key]) missing += " " + key;
+  }
+  if (missing.empty()) return ok_status();
+  return Error{Code::kInvalid, file + ": hardware: no source says how long steps of an " +
+                                   gpu.name +
+                                   " take; measure them and give in constants:" + missing};
+}
 
 Status read_hardware(const std::string& file, const YAML::Node& node, ClusterPlan& plan) {
   if (!node) return ok_status();
@@ -250,6 +282,7 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   map.get("request_timeout_ms", plan.request_timeout);
   TROUPE_TRY(read_hardware(file, map.child("hardware"), plan));
   take_hardware(plan);
+  TROUPE_TRY(check_steps(file, plan.hardware, root["constants"]));
   TROUPE_TRY(read_constants(file, map.child("constants"), plan));
   TROUPE_TRY(read_prefill(file, map.child("prefill"), plan.prefill));
   TROUPE_TRY(read_decode(file, map.child("decode"), plan.decode));

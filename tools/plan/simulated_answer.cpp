@@ -15,8 +15,9 @@ constexpr double kExperts = 384;
 double experts_a_gpu(double ranks) {
   return kExperts / ranks + 1;
 }
-/// Of the offered load, to find what a cluster takes.
-constexpr double kOverload = 1.3;
+/// To find what a cluster takes, so many seconds of requests are kept under way beside those that
+/// fill its decode GPUs: in prefill, on the way, and some that wait.
+constexpr double kWaitingSeconds = 0.6;
 /// A run's requests: so many seconds of them, within bounds that keep it at some seconds of ours.
 struct RunLength {
   double seconds;
@@ -43,24 +44,34 @@ bool shares_by_itself(const TrafficPlan& load) {
   return !load.trace.file.empty() || !load.turns.is_always(1) || load.prefix_groups > 0;
 }
 
-/// The load that a run gets: at this rate, or, with nothing, at its own times; as much of it as a
-/// run may have.
-TrafficPlan run_load(const SimulatedQuestion& question, std::optional<double> rate,
-                     const RunLength& length) {
+/// The load at its own times, or, where it has none, at the rate that the plan was asked for; as
+/// much of it as a run may have.
+TrafficPlan rated_load(const SimulatedQuestion& question) {
   TrafficPlan load = question.load;
-  const bool has_times = !load.phases.empty() || !load.trace.file.empty();
-  if (rate || !has_times) {
-    load.request_rate = rate.value_or(question.plan.load.rate);
-    load.phases.clear();
+  double most = kSearchRun.most;
+  if (load.phases.empty() && load.trace.file.empty()) {
+    load.request_rate = question.plan.load.rate;
     load.concurrency = 0;
-  }
-  double most = length.most;
-  if (rate || !has_times) {
-    most = std::clamp(load.request_rate * length.seconds, kRequestsLeast, length.most);
+    most = std::clamp(load.request_rate * kSearchRun.seconds, kRequestsLeast, kSearchRun.most);
   }
   if (!question.requests_given || static_cast<double>(load.num_requests) > most) {
     load.num_requests = static_cast<std::uint64_t>(most);
   }
+  return load;
+}
+
+/// As many requests under way as these pools have room for, whatever the load's own times: users
+/// who ask again at once. A trace that is played by users has none.
+TrafficPlan filling_load(const SimulatedQuestion& question, const PlanSize& size,
+                         const PoolLayout& layout) {
+  TrafficPlan load = question.load;
+  load.request_rate = 0;
+  load.phases.clear();
+  load.num_requests = 0;
+  load.concurrency = static_cast<std::uint32_t>(layout.decode_gpus() * size.batch +
+                                                size.capacity * kWaitingSeconds);
+  load.duration = from_seconds(
+      std::min(kCapacityRun.seconds, kCapacityRun.most / std::max(1.0, size.capacity)));
   return load;
 }
 
@@ -74,6 +85,11 @@ Status check(const SimulatedQuestion& question) {
   if (plan.prefill_rate > 0 || plan.decode_rate > 0) {
     return Error{Code::kInvalid,
                  "--simulate takes the model's rates; leave --prefill-rate and --decode-rate out"};
+  }
+  if (plan.gpus > 0 && !question.load.trace.file.empty()) {
+    return Error{Code::kInvalid,
+                 "--gpus with --simulate asks what they take, of which a trace with times of its "
+                 "own says nothing; give lengths (--isl, --osl, --hit), or leave --gpus out"};
   }
   if (plan.gpus > 0) return ok_status();
   if (plan.load.rate <= 0) {
@@ -92,16 +108,15 @@ SimulatedAnswer capacity_of(const SimulatedQuestion& question, const PlanSize& s
   const double prefill = plan.prefill_gpus > 0 ? plan.prefill_gpus : size.best_prefill_gpus;
   const PoolLayout layout = layout_of(prefill, plan.gpus - prefill, most);
   const PlanOutcome outcome =
-      run_plan({cluster_of(question, size, layout),
-                run_load(question, size.capacity * kOverload, kCapacityRun)});
+      run_plan({cluster_of(question, size, layout), filling_load(question, size, layout)});
   SimulatedAnswer answer;
   answer.trials.push_back({layout, outcome, outcome.problem.empty()});
   if (outcome.problem.empty()) answer.best = 0;
   answer.sentence = formatted(
-      "%u prefill and %u decode GPUs sustain %.0f requests/s (offered: %.0f); prefill is busy for "
-      "%.0f %%, decode for %.0f %%",
+      "%u prefill and %u decode GPUs sustain %.0f requests/s; prefill is busy for %.0f %%, decode "
+      "for %.0f %%",
       layout.prefill_gpus(), layout.decode_gpus(), outcome.sustained_requests_per_s,
-      size.capacity * kOverload, outcome.prefill_busy * 100, outcome.decode_busy * 100);
+      outcome.prefill_busy * 100, outcome.decode_busy * 100);
   return answer;
 }
 
@@ -138,7 +153,7 @@ Result<SimulatedAnswer> answer_by_simulation(const SimulatedQuestion& question,
                                              const PlanSize& size) {
   TROUPE_TRY(check(question));
   if (question.plan.gpus > 0) return capacity_of(question, size);
-  const TrafficPlan load = run_load(question, std::nullopt, kSearchRun);
+  const TrafficPlan load = rated_load(question);
   PoolSearch search;
   search.slo = question.plan.slo;
   search.instance_most = question.plan.model.ep8 ? 8 : PoolLayout::kInstanceMost;
