@@ -7,6 +7,7 @@ namespace troupe {
 std::uint32_t PrefixIndex::hit(const SimulatedWork* work, std::uint32_t length, Time now,
                                Rng& rng) {
   std::uint32_t hit = 0;
+  if (options_.store_life > Duration()) store_.drop_unused(now - options_.store_life);
   if (work != nullptr) {
     const std::uint64_t stored =
         work->chain.empty() ? work->cached
@@ -26,9 +27,15 @@ bool PrefixIndex::has_window(const SimulatedWork& work, Time now, Rng& rng) {
   return lucky && until != nullptr && now < *until;
 }
 
-void PrefixIndex::computed(const SimulatedWork* work, Time now) {
+void PrefixIndex::answered(const SimulatedWork* work, Time now) {
+  if (work != nullptr) store_.touch(work->chain, now);
+}
+
+void PrefixIndex::computed(const SimulatedWork* work, std::uint32_t length, Time now) {
   if (work == nullptr) return;
-  store_.touch(work->chain);
+  const std::span<const std::uint64_t> chain = work->chain;
+  const std::size_t blocks = length / options_.chain_tokens;
+  store_.touch(chain.first(std::min(blocks, chain.size())), now);
   if (work->session == 0) return;
   const Time until = now + options_.window_life;
   if (Time* known = windows_.find(work->session)) {

@@ -8,8 +8,10 @@
 // `window_miss` it is gone all the same (seed 000: hits above 98 %). Requests without a session
 // have the chance only.
 //
-// Invariants: at most `store_blocks` hashes, the least recently used go first; blocks become
-// visible when they were computed. Units: blocks of `chain_tokens` tokens. Pure but for `rng`.
+// Invariants: at most `store_blocks` hashes, the least recently used go first; none that nobody
+// used for `store_life`; a prompt's blocks become visible when they were computed, its answer's
+// when the decode instance has written them. Units: blocks of `chain_tokens` tokens. Pure but for
+// `rng`.
 #pragma once
 
 #include "actors/prefill_balancer/prefix_cache.hpp"
@@ -23,6 +25,7 @@ class PrefixIndex {
  public:
   struct Options {
     std::uint32_t store_blocks = 1u << 20;
+    Duration store_life;               ///< of a block after its last use; 0: endless
     std::uint32_t chain_tokens = 128;  ///< of a hash of a chain
     Duration window_life = seconds(180);
     double window_miss = 0.02;
@@ -33,8 +36,10 @@ class PrefixIndex {
 
   /// Tokens of the prompt that need not be computed. `work` may be null.
   std::uint32_t hit(const SimulatedWork* work, std::uint32_t length, Time now, Rng& rng);
-  /// Its blocks are in the store now, its window on some machine.
-  void computed(const SimulatedWork* work, Time now);
+  /// The blocks of a prompt of this length are in the store now, its window on some machine.
+  void computed(const SimulatedWork* work, std::uint32_t length, Time now);
+  /// So are those of its answer.
+  void answered(const SimulatedWork* work, Time now);
 
   std::uint64_t tokens_asked() const { return asked_; }
   std::uint64_t tokens_hit() const { return hit_; }

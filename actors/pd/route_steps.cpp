@@ -67,7 +67,7 @@ void RouteCore::on(const PrefillEnded& ended, Context& context, Effects& out) {
   if (context.from != flow->engine.group) return;  // late word of one that was given up
   // The balancer knows it from the engine, unless that message was lost.
   out.send(args_.wiring->prefill_balancer, make_message<ReleasePrefill>(flow->request));
-  prefixes_.computed(flow->sealed.work.get(), context.now);
+  prefixes_.computed(flow->sealed.work.get(), flow->length, context.now);
   flow->first_token = true;
   if (ended.complete) {
     out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow->request, 1u));
@@ -121,6 +121,7 @@ void RouteCore::on(const DecodeEnded& ended, Context& context, Effects& out) {
   Flow* flow = find(ended.request);
   if (flow == nullptr || flow->state != State::kDecoding) return;
   if (context.from != flow->place.group) return;  // late word of one that was given up
+  prefixes_.answered(flow->sealed.work.get(), context.now);
   const std::uint64_t computed = flow->length - flow->hit + ended.output;
   const PortId port = port_of(flow->place);
   out.send(args_.wiring->fabric,

@@ -10,6 +10,7 @@ std::uint32_t BucketPolicy::lane_count() const {
 
 void BucketPolicy::arrived(PrefillJob& job, Handouts& out) {
   const std::uint32_t bucket = bucket_of(job.length);
+  if (rounds_ == 0) unsplit_ = true;
   // What waits at the end of a round asks for quota too: waiting_quota_.
   waiting_quota_[bucket] += static_cast<double>(job.quota.value);
   queues_[bucket].emplace(job.order, job.request);
@@ -172,13 +173,30 @@ std::vector<Lane> BucketPolicy::state_of_lanes() const {
   return lanes;
 }
 
-void BucketPolicy::round(Handouts& out) {
+void BucketPolicy::smooth() {
+  BucketDemand asked{};
+  double all = 0;
   for (std::uint32_t bucket = 0; bucket < kLengthBuckets; ++bucket) {
-    const double asked = asked_[bucket] + waiting_quota_[bucket];
-    demand_[bucket] = (1 - options_.newest) * demand_[bucket] + options_.newest * asked;
+    asked[bucket] = asked_[bucket] + waiting_quota_[bucket];
+    all += asked[bucket];
+  }
+  if (all > 0 && rounds_ < options_.settling) ++rounds_;
+  // The mean of the first rounds; later the newest one weighs as much as it may.
+  const double newest = rounds_ > 0 ? std::max(options_.newest, 1.0 / rounds_) : options_.newest;
+  double left = 0;
+  for (std::uint32_t bucket = 0; bucket < kLengthBuckets; ++bucket) {
+    demand_[bucket] = (1 - newest) * demand_[bucket] + newest * asked[bucket];
     // Below a thousandth of a step nobody needs an engine for it.
     if (demand_[bucket] < 1e5) demand_[bucket] = 0;
+    left += demand_[bucket];
   }
+  if (left == 0) rounds_ = 0;
+}
+
+void BucketPolicy::round(Handouts& out) {
+  unsplit_ = false;
+  const bool settled = rounds_ >= options_.settling;
+  smooth();
   if (pool_.engines().empty()) {
     asked_ = {};
     return;
@@ -186,7 +204,9 @@ void BucketPolicy::round(Handouts& out) {
   merge_lanes();
   const auto lanes = state_of_lanes();
   asked_ = {};
-  for (const EngineMove& move : moves_of_round(lanes, fair_shares(lanes), options_.moves_a_round)) {
+  const std::uint32_t moves =
+      settled ? options_.moves_a_round : static_cast<std::uint32_t>(pool_.engines().size());
+  for (const EngineMove& move : moves_of_round(lanes, fair_shares(lanes), moves)) {
     const auto engine = pool_.idlest(move.from, 0);
     TROUPE_ASSERT(engine.has_value(), "a lane gives only engines that it has");
     set_lane(*engine, move.to);

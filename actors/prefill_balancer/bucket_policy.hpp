@@ -12,6 +12,12 @@
 // nothing else matters. The only engine of a bucket that had demand lately does not take longer
 // prompts: short ones would wait for it (what-if W14).
 //
+// The start: a split that no demand stands behind is worth nothing. Engines that join before
+// anybody asked are spread evenly; the first `settling` rounds with demand, of which the first
+// comes early (wants_round), take the mean of what was asked and move as many engines as that says.
+// The same after a pause so long that the smoothed demand is gone. Then a round moves few, so that
+// one round's chance does not carry engines to and fro.
+//
 // Invariants
 // 1. Each waiting job is in exactly the queue of its bucket, in the order of arrival (also when it
 //    comes back from a lost engine).
@@ -34,8 +40,9 @@ struct BucketOptions {
   Duration least = milliseconds(40);  ///< quota that a rank may always have in hand
   Duration most = milliseconds(400);  ///< 2 step budgets (ALGOS 4.1)
   std::uint32_t moves_a_round = 1;
-  double newest = 0.3;  ///< weight of the last round in the smoothed demand
-  bool guard = true;    ///< a bucket's only engine takes nothing longer
+  double newest = 0.3;         ///< weight of the last round in the smoothed demand
+  std::uint32_t settling = 3;  ///< first rounds with demand, in which any number of engines moves
+  bool guard = true;           ///< a bucket's only engine takes nothing longer
 };
 
 class BucketPolicy final : public PrefillPolicy {
@@ -49,6 +56,7 @@ class BucketPolicy final : public PrefillPolicy {
   void left(EngineId engine) override;
   void has_room(EngineId engine, Handouts& out) override;
   void round(Handouts& out) override;
+  bool wants_round() const override { return unsplit_; }
   std::size_t waiting() const override { return waiting_; }
 
   std::uint32_t lane_of(std::uint32_t bucket) const { return lanes_[bucket]; }
@@ -68,6 +76,8 @@ class BucketPolicy final : public PrefillPolicy {
   PrefillJob* head_to_help(EngineId engine);
   std::optional<EngineId> helper(const PrefillJob& job) const;
   std::vector<Lane> state_of_lanes() const;
+  /// Takes what was asked in this round into the smoothed demand.
+  void smooth();
 
   PrefillPool& pool_;
   BucketOptions options_;
@@ -78,6 +88,8 @@ class BucketPolicy final : public PrefillPolicy {
   BucketDemand asked_{};                                 ///< handed out in this round, ns of quota
   BucketDemand waiting_quota_{};                         ///< of the queues, ns
   BucketDemand demand_{};                                ///< smoothed
+  std::uint32_t rounds_ = 0;  ///< with demand, since there was none; no more than `settling`
+  bool unsplit_ = false;      ///< somebody has asked, and no round has seen it
   std::size_t waiting_ = 0;
 };
 

@@ -5,6 +5,9 @@
 namespace troupe {
 
 namespace {
+/// Of a round: when the first demand is looked at. Long enough for more than one request of a pool
+/// that needs a split at all, short against its first tokens' time.
+constexpr std::int64_t kEarlyRound = 8;
 enum PrefillTimer : std::uint32_t { kRoundTimer, kDeadlineTimer, kSilenceTimer };
 
 std::unique_ptr<PrefillPolicy> make_policy(const PrefillBalancerCore::Args& args,
@@ -110,6 +113,10 @@ void PrefillBalancerCore::on(const SubmitPrefill& submit, Context& context, Effe
   wait(submit.request, until);
   Handouts handouts;
   policy_->arrived(pool_->add_job(std::move(job)), handouts);
+  if (policy_->wants_round() && !round_is_early_) {
+    round_is_early_ = true;
+    out.timer({kRoundTimer, 0}, context.now + args_.round / kEarlyRound);
+  }
   assign(handouts, out);
   watch_deadlines(out);
 }
@@ -204,6 +211,7 @@ void PrefillBalancerCore::on(const TimerFired& fired, Context& context, Effects&
   switch (fired.tag.kind) {
     case kRoundTimer: {
       Handouts handouts;
+      round_is_early_ = false;
       policy_->round(handouts);
       assign(handouts, out);
       return out.timer({kRoundTimer, 0}, context.now + args_.round);

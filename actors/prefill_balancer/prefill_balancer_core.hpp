@@ -99,6 +99,7 @@ class PrefillBalancerCore {
   std::set<ActorRef> silent_;           ///< engines that announced reports and sent none
   DeadlineHeap deadlines_;              ///< of those that wait
   std::optional<Time> armed_;           ///< the deadline timer
+  bool round_is_early_ = false;         ///< the round timer is set for a first look at demand
   bool draining_ = false;
 };
 

@@ -35,6 +35,8 @@ class PrefillPolicy {
   virtual void computed(const PrefillJob&) {}
   /// Called once a round (default 1 s).
   virtual void round(Handouts&) {}
+  /// Whether a round should come before its time.
+  virtual bool wants_round() const { return false; }
   virtual std::size_t waiting() const = 0;
 };
 

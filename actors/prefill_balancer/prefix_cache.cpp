@@ -8,13 +8,14 @@ std::uint32_t PrefixCache::leading(std::span<const std::uint64_t> chain) const {
   return count;
 }
 
-void PrefixCache::touch(std::span<const std::uint64_t> chain) {
+void PrefixCache::touch(std::span<const std::uint64_t> chain, Time now) {
   if (most_ == 0) return;
   for (std::size_t i = chain.size(); i-- > 0;) {
     const std::uint64_t hash = key(chain[i]);
     if (const std::uint32_t* known = slot_of_.find(hash)) {
       unlink(*known);
       link_newest(*known);
+      slots_[*known].used = now;
       continue;
     }
     if (slot_of_.size() >= most_) drop(oldest_);
@@ -25,9 +26,14 @@ void PrefixCache::touch(std::span<const std::uint64_t> chain) {
     const std::uint32_t slot = unused_.back();
     unused_.pop_back();
     slots_[slot].hash = hash;
+    slots_[slot].used = now;
     slot_of_.insert(hash, slot);
     link_newest(slot);
   }
+}
+
+void PrefixCache::drop_unused(Time since) {
+  while (oldest_ != kNone && slots_[oldest_].used < since) drop(oldest_);
 }
 
 void PrefixCache::forget(std::span<const std::uint64_t> hashes) {

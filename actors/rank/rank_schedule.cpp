@@ -124,6 +124,7 @@ StepRow RankCore::step_row(RankRow& row, std::uint32_t count, bool sample) {
     }
   }
   planned.script = row.submitted.script;
+  planned.work = row.submitted.sealed.work;
   row.fresh = false;
   row.computed += count;
   ++row.steps_pending;

@@ -128,15 +128,6 @@ void put_tools(Json& json, std::uint32_t count) {
 
 }  // namespace
 
-void SimulatedPrompts::fill(HttpArrived& request, const PlannedRequest& planned,
-                            std::span<const std::string>) const {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  request.method = "POST";
-  request.path = "/v1/chat/completions";
-  const auto tokens = static_cast<std::uint32_t>(std::min(kMost, tokens_of(planned.prompt)));
-  request.simulated = SimulatedPrompt{tokens, 0};
-}
-
 void ChatPrompts::fill(HttpArrived& request, const PlannedRequest& planned,
                        std::span<const std::string> answers) const {
   request.method = "POST";

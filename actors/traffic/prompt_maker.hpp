@@ -21,14 +21,6 @@ class PromptMaker {
   virtual bool answers_are_events() const = 0;
 };
 
-/// Prompts that are lengths; how long answers get is the simulated device's secret.
-class SimulatedPrompts final : public PromptMaker {
- public:
-  void fill(HttpArrived& request, const PlannedRequest& planned,
-            std::span<const std::string> answers) const override;
-  bool answers_are_events() const override { return false; }
-};
-
 /// Chat completions, streamed, with usage at the end. A piece of a prompt becomes its words
 /// (prompt_text.hpp), neighbours of one role become one message, images stand before the words of
 /// the first message of the user. The last piece gives up the tokens that a template adds.

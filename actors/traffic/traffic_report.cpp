@@ -47,7 +47,11 @@ void TrafficReport::record_ok(const ExchangeRecord& record) {
   e2el.record((record.ended - record.intended).seconds());
   sent_e2el.record((record.ended - record.sent).seconds());
   if (record.first_token) {
-    ttft.record((*record.first_token - record.intended).seconds());
+    const double first = (*record.first_token - record.intended).seconds();
+    ttft.record(first);
+    const auto edge =
+        std::upper_bound(kLengthEdges.begin(), kLengthEdges.end(), record.prompt_tokens);
+    ttft_by_length[static_cast<std::size_t>(edge - kLengthEdges.begin())].record(first);
     sent_ttft.record((*record.first_token - record.sent).seconds());
   }
   if (!record.gaps.empty()) ttst.record(record.gaps.front().seconds());

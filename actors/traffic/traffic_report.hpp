@@ -10,6 +10,7 @@
 // Units: seconds and tokens. Printing: report_text.hpp (people) and report_json.hpp (programs).
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ enum class Outcome : std::uint8_t {
   kCancelled,  ///< the client left, as planned
   kTimedOut,   ///< the client's patience ended
 };
+
+/// Classes of prompts by their tokens, as reports tell them apart: those of seed 000's buckets.
+inline constexpr std::array<std::uint32_t, 3> kLengthEdges{16u << 10, 64u << 10, 256u << 10};
+inline constexpr std::array<const char*, 4> kLengthNames{"<16K", "16-64K", "64-256K", ">=256K"};
 
 /// One request, at its end.
 struct ExchangeRecord {
@@ -99,6 +104,7 @@ class TrafficReport {
   Histogram sent_e2el;
   // Of ok requests.
   Histogram ttft;
+  std::array<Histogram, kLengthNames.size()> ttft_by_length;  ///< kLengthEdges
   Histogram ttst;  ///< from the first to the second chunk
   Histogram tpot;  ///< the first token excluded
   Histogram itl;   ///< between chunks

@@ -25,7 +25,7 @@ namespace troupe {
 struct SimulatedWork {
   std::uint32_t output = 0;          ///< tokens of the answer; at least 1
   std::uint32_t cached = 0;          ///< tokens of the prompt in the store, if there is no chain
-  std::vector<std::uint64_t> chain;  ///< block hashes of the prompt
+  std::vector<std::uint64_t> chain;  ///< block hashes of the prompt and its answer
   std::uint64_t session = 0;         ///< 0: none
 };
 

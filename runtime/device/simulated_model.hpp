@@ -1,8 +1,8 @@
 // The simulated GPU: what a step costs, and which tokens "come out".
 //
 // The cost of a step is a function of its plan (runtime/simulation/cost_model.hpp has the fitted
-// one). How many tokens a request generates is known here and nowhere else: a function of the seed
-// and the request's id, so that no core can read it.
+// one). How many tokens a request generates is known here and to whoever made the load, so that no
+// core can read it: it came sealed with the request, or is a function of the seed and its id.
 //
 // Invariant: the same seed, request and position give the same token, whatever the batch.
 #pragma once
@@ -17,7 +17,8 @@ namespace troupe {
 struct SimulatedModelOptions {
   std::uint64_t seed = 1;
   std::function<Duration(const StepPlan&)> step_cost;
-  /// Output lengths: uniform in [output_mean − output_spread, output_mean + output_spread], ≥ 1.
+  /// Output lengths of requests that bring none: uniform in [output_mean − output_spread,
+  /// output_mean + output_spread], ≥ 1.
   std::uint32_t output_mean = 128;
   std::uint32_t output_spread = 0;
   double copy_bytes_per_second = 50e9;  ///< one 400G NIC (CALIB.md, P→D transfer)
@@ -31,6 +32,7 @@ class SimulatedModel final : public StepModel {
   Outcome sample(const StepPlan& plan, Time start) override;
   Duration copy(std::size_t bytes) override;
 
+  /// Drawn, for a request that brings none.
   std::uint32_t output_length(RequestId request) const;
 
  private:

@@ -106,7 +106,8 @@ struct ClusterPlan {
   std::vector<std::string> describe() const;
 };
 
-/// Whether this text is a plan of a cluster, and not a node's configuration.
+/// Whether this text is a plan of a cluster, and not a node's configuration: it has a section that
+/// only plans have.
 bool is_cluster_plan(std::string_view text);
 
 /// `file` is for messages only.

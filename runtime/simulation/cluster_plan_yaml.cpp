@@ -37,6 +37,7 @@ const std::pair<std::string_view, Range> kRanges[] = {
     {"prefill_a_ms", kMs},
     {"prefill_b_us", kMicros},
     {"prefill_g", {0, 1e-6}},
+    {"prefill_efficiency", {0.01, 1}},
     {"decode_t0_ms", kMs},
     {"decode_k_ms", kMs},
     {"decode_p1_us", kMicros},
@@ -56,6 +57,8 @@ const std::pair<std::string_view, Range> kRanges[] = {
     {"storage_mops", kSpeed},
     {"storage_access_us", kMicros},
     {"storage_jitter_us", kMicros},
+    {"store_blocks", {1, 1u << 26}},
+    {"store_life_s", {0, 1e8}},
     {"kv_token_bytes", {1, 1e6}},
     {"window_miss", kShare},
     {"window_life_s", {0, 1e8}},
@@ -76,12 +79,44 @@ bool too_narrow(const PlanConstant& one) {
   return one.name == "spine_gb_s" && one.value > 0 && one.value < kSpeed.least;
 }
 
-/// GPUs that a plan may name. What the figures are: memory and its bandwidth as their vendors say.
+/// GPUs that a plan may name: memory, its bandwidth, and one 400G NIC (seed 001's machines; the
+/// package's B200 has two). Step times are another matter: those of seed 004's plots are of a
+/// B200's class; of others see kNoSteps and `troupe simulate --timing`.
+constexpr const char* kPackage =
+    "system files of aiconfigurator-core 0.12.0 (GiB; TIMING.md); NIC: seed 001";
 const Hardware kHardware[] = {
-    {"B200", 180, 8, 50, "vendor's data sheet; 8 TB/s as CALIB.md assumes", true},
-    {"H200", 141, 4.8, 50, "vendor's data sheet", false},
-    {"H100", 80, 3.35, 50, "vendor's data sheet", false},
+    {"B200", 180, 8, 50,
+     "180 GiB: system files of aiconfigurator-core 0.12.0; 8 TB/s: seed 001, CALIB.md (the "
+     "package: "
+     "7.7); NIC: CALIB.md",
+     true},
+    {"H200", 141, 4.8, 50, kPackage, false},
+    {"H100", 80, 3.35, 50, kPackage, false},
+    {"Ascend 950", 128, 3.8, 50,
+     "seed 001, a third party's article: 128 to 192 GB, of which the least; NIC: its machines",
+     false},
 };
+
+/// Of these no source says what a step takes, and nothing that we know is like them.
+constexpr std::string_view kNoSteps[] = {"Ascend 950"};
+constexpr std::string_view kStepConstants[] = {"prefill_a_ms", "prefill_b_us", "decode_t0_ms",
+                                               "decode_p1_us", "decode_p2_us", "decode_knee"};
+
+/// Refuses to invent step times. `constants`: as the file says them.
+Status check_steps(const std::string& file, const Hardware& gpu, const YAML::Node& constants) {
+  if (std::find(std::begin(kNoSteps), std::end(kNoSteps), gpu.name) == std::end(kNoSteps)) {
+    return ok_status();
+  }
+  std::string missing;
+  for (const std::string_view name : kStepConstants) {
+    const std::string key(name);
+    if (!constants || !constants.IsMap() || !constants[key]) missing += " " + key;
+  }
+  if (missing.empty()) return ok_status();
+  return Error{Code::kInvalid, file + ": hardware: no source says how long steps of an " +
+                                   gpu.name +
+                                   " take; measure them and give in constants:" + missing};
+}
 
 Status read_hardware(const std::string& file, const YAML::Node& node, ClusterPlan& plan) {
   if (!node) return ok_status();
@@ -128,16 +163,17 @@ Status read_constants(const std::string& file, const YAML::Node& node, ClusterPl
   if (!node) return ok_status();
   YamlMap map(file, node, "constants");
   for (PlanConstant& one : plan.constants) {
-    if (!map.has(one.name)) continue;
+    const YAML::Node given = map.child(one.name);
+    if (!given) continue;
     one.given = true;
-    if (node[one.name].IsScalar()) {
+    if (given.IsScalar()) {
       const Range range = range_of(one.name);
       map.get(one.name, one.value, range.least, range.most);
       if (too_narrow(one)) map.fail(one.name, kNarrowSpine);
       one.source = "set by " + file;
       continue;
     }
-    YamlMap entry(file, map.child(one.name), "constants." + one.name);
+    YamlMap entry(file, given, "constants." + one.name);
     if (!entry.has("value")) entry.fail("value", "a number is expected");
     const Range range = range_of(one.name);
     entry.get("value", one.value, range.least, range.most);
@@ -190,6 +226,7 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   map.get("request_timeout_ms", plan.request_timeout);
   TROUPE_TRY(read_hardware(file, map.child("hardware"), plan));
   take_hardware(plan);
+  TROUPE_TRY(check_steps(file, plan.hardware, root["constants"]));
   TROUPE_TRY(read_constants(file, map.child("constants"), plan));
   TROUPE_TRY(read_prefill(file, map.child("prefill"), plan.prefill));
   TROUPE_TRY(read_decode(file, map.child("decode"), plan.decode));
@@ -211,12 +248,17 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   return plan;
 }
 
+/// No node's configuration has them; one that is misspelt leaves the others.
+const char* const kOwnSections[] = {"prefill",   "decode",   "workload",
+                                    "constants", "hardware", "faults"};
+
 }  // namespace
 
 bool is_cluster_plan(std::string_view text) {
   try {
     const YAML::Node root = YAML::Load(std::string(text));
-    return root.IsMap() && (root["prefill"] || root["decode"]);
+    return root.IsMap() && std::any_of(std::begin(kOwnSections), std::end(kOwnSections),
+                                       [&](const char* name) { return bool(root[name]); });
   } catch (const YAML::Exception&) {
     return false;  // whoever reads it as something else says what is wrong
   }

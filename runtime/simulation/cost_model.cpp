@@ -66,7 +66,10 @@ Duration CostModel::step(const StepPlan& plan) {
   if (work.decode_tokens > 0) {
     // Without drafts each row has one token.
     seconds += decode_seconds(work.decode_tokens, work.decode_tokens, work.decode_context);
-    if (work.prefill_tokens > 0) ++use_.mixed_steps;
+    if (work.prefill_tokens > 0) {
+      seconds = std::max(0.0, seconds - decode_.shared);
+      if (decode_.shared == 0) ++use_.mixed_steps;
+    }
   }
   saw_context(work.longest);
   return from_seconds(seconds);
@@ -85,6 +88,12 @@ std::vector<std::string> CostModel::describe() const {
   const std::string context_fit =
       formatted("assumed 896 B/token at 8 TB/s; only that context is published, at most %u",
                 decode_.context_most);
+  const std::string mixed =
+      decode_.shared > 0 ? formatted("a step with prefill and decode saves %.3f ms of their sum; ",
+                                     decode_.shared * 1e3) +
+                               source(decode_.set_by, "")
+                         : "a step with prefill and decode costs the sum of both (nothing "
+                           "published on sharing)";
   return {
       formatted("prefill a = %.3f ms/step, b = %.3f us/token; ", prefill_.a * 1e3,
                 prefill_.b * 1e6) +
@@ -96,7 +105,7 @@ std::vector<std::string> CostModel::describe() const {
           source(decode_.set_by, decode_fit),
       formatted("decode k = %.5f ms per row of 131,072 tokens; ", decode_.k * 1e3) +
           source(decode_.k_set_by, context_fit),
-      "a step with prefill and decode costs the sum of both (nothing published on sharing)",
+      mixed,
   };
 }
 

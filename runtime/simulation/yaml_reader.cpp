@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "runtime/base/nearest.hpp"
+
 namespace troupe {
 
 YamlMap::YamlMap(std::string file, YAML::Node node, std::string name)
@@ -74,7 +76,9 @@ Status YamlMap::finish() {
     }
     seen.push_back(key);
     if (problem_ || std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-    std::string message = where(entry.first) + "unknown key " + name_ + "." + key + "; known:";
+    std::string message = where(entry.first) + "unknown key " + name_ + "." + key;
+    if (const auto near = nearest(key, known_)) message += "; the nearest is " + *near;
+    message += "; known:";
     for (const auto& known : known_) message += " " + known;
     problem_ = Error{Code::kInvalid, std::move(message)};
   }

@@ -39,8 +39,8 @@ std::string problem(const char* text) {
 
 TEST(Scenarios, WrongFilesAreRefusedWithTheirPlace) {
   EXPECT_EQ(problem("seed: 1\nworklaod: {}\n"),
-            "x.yaml:2: unknown key scenario.worklaod; known: name seed explore_ties cluster "
-            "workload expect faults");
+            "x.yaml:2: unknown key scenario.worklaod; the nearest is workload; known: name seed "
+            "explore_ties cluster workload expect faults");
   EXPECT_EQ(problem("workload:\n  isl: many\n"),
             "x.yaml:2: workload.isl: a number from 1 to 1073741824 is expected");
   EXPECT_EQ(problem("workload: {isl: 1.5}\n"),

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <string_view>
 
+#include "runtime/base/nearest.hpp"
 #include "tools/cli/cli.hpp"
 #include "tools/cli/foreign_flags.hpp"
-#include "tools/config/nearest.hpp"
 #include "tools/config/scalar.hpp"
 
 namespace troupe::cli {
@@ -82,10 +82,10 @@ Stop find_stop(const CLI::App& app, int argc, const char* const* argv) {
 }
 
 std::string near_name(const std::string& word, const std::vector<std::string>& known) {
-  const auto near = config::nearest(word, known);
+  const auto near = nearest(word, known);
   const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
-  const std::size_t allowed = config::typo_distance(std::string_view(word).substr(dashes));
-  if (!near || config::edit_distance(word, *near) > allowed) return "";
+  const std::size_t allowed = typo_distance(std::string_view(word).substr(dashes));
+  if (!near || edit_distance(word, *near) > allowed) return "";
   return "; the nearest is " + *near;
 }
 

@@ -67,6 +67,9 @@ Status check_node_config(const NodeConfig& config) {
   TROUPE_TRY(check_cluster_addresses(node));
   TROUPE_TRY(check_roles(node));
   TROUPE_TRY(check_access(config.gateway));
+  if (!config.engine.cost_file.empty() && config.engine.device != DeviceKind::kCpu) {
+    return refused("engine.cost_file: steps are measured on the CPU (--device cpu) only");
+  }
   if (config.gateway.max_open_body_bytes < config.gateway.max_body_bytes) {
     return refused("gateway.max_open_body_bytes: expected at least gateway.max_body_bytes (" +
                    std::to_string(config.gateway.max_body_bytes.value) + ", one body), found " +

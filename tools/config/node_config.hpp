@@ -55,6 +55,7 @@ struct EngineSection {
   bool async = true;
   bool batch_invariant = true;
   Duration watchdog = seconds(30);
+  std::string cost_file;
 };
 
 enum class ScriptedRecipe { kBytes, kDeepseekV4, kDeepseekV41 };
@@ -67,7 +68,8 @@ struct ScriptedSection {
 /// Step times of a simulated GPU, from the fit in ../shared/simulation/CALIB.md (calib.json):
 /// prefill(q tokens after c cached) = base + per_token * q + context_cost * q * (c + q/2);
 /// decode(B rows of N tokens in all) = base + context * B * length/131072 + per_token * N
-///   + (per_token_beyond_knee - per_token) * max(0, N - knee).
+///   + (per_token_beyond_knee - per_token) * max(0, N - knee);
+/// a step with both: their sum, less mixed_step_saving (0: nothing published says it).
 struct SimulatedSection {
   Duration prefill_base = nanoseconds(21'967'374);
   Duration prefill_per_token = nanoseconds(10'838);
@@ -77,6 +79,7 @@ struct SimulatedSection {
   Duration decode_per_token = nanoseconds(4'082);
   Duration decode_per_token_beyond_knee = nanoseconds(13'740);
   std::int64_t decode_knee = 272;
+  Duration mixed_step_saving;
 };
 
 struct GatewaySection {

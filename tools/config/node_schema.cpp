@@ -79,6 +79,9 @@ void bind_engine(Schema& s, EngineSection& engine) {
   s.add("engine.watchdog", "watchdog", &engine.watchdog,
         "a device operation that takes longer counts as hung")
       .between(milliseconds(100), seconds(3600));
+  s.add("engine.cost_file", "cost-file", &engine.cost_file,
+        "written at the end: what the steps of the CPU cost, for the simulator; empty: none")
+      .path_of_file();
 }
 
 void bind_devices(Schema& s, ScriptedSection& scripted, SimulatedSection& simulated) {
@@ -99,14 +102,14 @@ void bind_devices(Schema& s, ScriptedSection& scripted, SimulatedSection& simula
       .between(seconds(0), seconds(1));
   s.add("simulated.prefill_context_cost", "sim-prefill-context-cost",
         &simulated.prefill_context_cost, "time of a prompt token and token of context before it")
-      .between(0, 1e-6)
+      .between(0, 1e-4)
       .in("seconds per token squared");
   s.add("simulated.decode_base", "sim-decode-base", &simulated.decode_base,
         "fixed time of a decode step")
       .between(seconds(0), seconds(10));
   s.add("simulated.decode_context", "sim-decode-context", &simulated.decode_context,
         "time that 131072 tokens of context add to a row of a decode step")
-      .between(seconds(0), seconds(1));
+      .between(seconds(0), seconds(100));
   s.add("simulated.decode_per_token", "sim-decode-per-token", &simulated.decode_per_token,
         "time of a token of a decode step, up to the knee")
       .between(seconds(0), seconds(1));
@@ -117,6 +120,9 @@ void bind_devices(Schema& s, ScriptedSection& scripted, SimulatedSection& simula
         "tokens of a decode step from which the device is compute-bound")
       .between(0, 1 << 20)
       .in("tokens");
+  s.add("simulated.mixed_step_saving", "sim-mixed-step-saving", &simulated.mixed_step_saving,
+        "what a step with prompts and decoded tokens saves: it reads the weights once")
+      .between(seconds(0), seconds(10));
 }
 
 void bind_gateway_limits(Schema& s, GatewaySection& gateway) {

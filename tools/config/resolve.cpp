@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "runtime/base/assert.hpp"
-#include "tools/config/nearest.hpp"
+#include "runtime/base/nearest.hpp"
 #include "tools/config/scalar.hpp"
 #include "tools/config/yaml_file.hpp"
 

@@ -261,6 +261,7 @@ Result<Engines> cpu_engines(const config::NodeConfig& config, bool with_ranks) {
   if (!with_ranks) return engines;
   engines.about += " (" + loaded.file->path() + ") on the CPU";
   TROUPE_TRY(check_memory(loaded, config, blocks * block_bytes));
+  if (!config.engine.cost_file.empty()) engines.steps = std::make_shared<StepRecord>();
   DeviceInfo info;
   info.kind = "cpu";
   info.slot_count = kSlots;
@@ -276,8 +277,9 @@ Result<Engines> cpu_engines(const config::NodeConfig& config, bool with_ranks) {
       std::max(config.engine.max_num_batched_tokens, config.engine.max_num_seqs));
   for (std::int64_t i = 0; i < config.engine.ranks; ++i) {
     TROUPE_TRY_ASSIGN(auto model, LlamaModel::load(loaded.file, options));
-    auto engine = std::make_unique<LlamaEngine>(std::move(model), info.block_count,
-                                                loaded.served.tokenizer->size());
+    std::unique_ptr<StepEngine> engine = std::make_unique<LlamaEngine>(
+        std::move(model), info.block_count, loaded.served.tokenizer->size());
+    if (engines.steps) engine = std::make_unique<MeasuredEngine>(std::move(engine), engines.steps);
     TROUPE_TRY(add_rank(engines, config, {loaded.served.name},
                         std::make_unique<CpuDevice>(info, std::move(engine))));
   }

@@ -13,6 +13,7 @@
 #include "actors/recipe/recipe_preparer.hpp"
 #include "runtime/device/device.hpp"
 #include "tools/config/node_config.hpp"
+#include "tools/node/measured_engine.hpp"
 
 namespace troupe {
 
@@ -23,6 +24,7 @@ struct Engines {
   std::string fingerprint;                       ///< of the weights; empty: there are none
   std::string kv_layout;                         ///< of blocks in memory; empty: they hold nothing
   std::string about;                             ///< one line for the start-up message
+  std::shared_ptr<StepRecord> steps;             ///< of all ranks; null: not asked for
 };
 
 /// `with_ranks` false: a gateway whose ranks are on other nodes; only the model's vocabulary is

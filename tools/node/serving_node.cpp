@@ -378,6 +378,10 @@ bool ServingNode::stop(Duration drain) {
   for (std::size_t i = 0; i < engines_.devices.size(); ++i) {
     engines_.devices[i]->close_stream(engines_.ranks[i].args.stream.stream);
   }
+  if (engines_.steps) {
+    const Status saved = engines_.steps->save(config_.engine.cost_file);
+    if (!saved.ok()) logging::error("cost_file", saved.error().message);
+  }
   if (server_) server_->shutdown(kHttpClose);
   if (host_) host_->stop_scrapes();
   // After the last request: the writer ends with what there is.

@@ -14,6 +14,7 @@ CostModel cost_model_of(const config::SimulatedSection& simulated, const std::st
   decode.p1 = simulated.decode_per_token.seconds();
   decode.p2 = simulated.decode_per_token_beyond_knee.seconds();
   decode.n1 = static_cast<double>(simulated.decode_knee);
+  decode.shared = simulated.mixed_step_saving.seconds();
   const auto same = [&](auto... members) { return ((simulated.*members == fit.*members) && ...); };
   using Section = config::SimulatedSection;
   if (!same(&Section::prefill_base, &Section::prefill_per_token)) prefill.set_by = file;

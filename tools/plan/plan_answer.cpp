@@ -109,6 +109,8 @@ Status add_gpus(const PlanQuestion& question, const Settled& settled, PlanAnswer
   answer.facts.push_back({"Best split: prefill GPUs", "best_prefill_gpus", best, 0});
   answer.facts.push_back({"Best split: decode GPUs", "best_decode_gpus", question.gpus - best, 0});
   answer.facts.push_back({"  takes (req/s)", "best_capacity", take(best), 0});
+  answer.size.best_prefill_gpus = best;
+  answer.size.capacity = take(best);
   if (question.prefill_gpus == 0) return ok_status();
   const double prefill = question.efficiency * question.prefill_gpus / settled.cost.prefill_gpu;
   const double decode =
@@ -116,6 +118,7 @@ Status add_gpus(const PlanQuestion& question, const Settled& settled, PlanAnswer
   answer.facts.push_back({"Given split: prefill takes (req/s)", "prefill_capacity", prefill, 0});
   answer.facts.push_back({"Given split: decode takes (req/s)", "decode_capacity", decode, 0});
   answer.facts.push_back({"Given split: takes (req/s)", "capacity", std::min(prefill, decode), 0});
+  answer.size.capacity = std::min(prefill, decode);
   return ok_status();
 }
 
@@ -127,6 +130,8 @@ void add_need(const PlanQuestion& question, const Settled& settled, double rate,
   answer.facts.push_back({"Prefill GPUs" + when, "prefill_gpus" + key, prefill, 0});
   answer.facts.push_back({"Decode GPUs" + when, "decode_gpus" + key, decode, 0});
   answer.facts.push_back({"GPUs" + when, "gpus" + key, prefill + decode, 0});
+  answer.size.prefill_gpus = std::max(answer.size.prefill_gpus, prefill);
+  answer.size.decode_gpus = std::max(answer.size.decode_gpus, decode);
 }
 
 void add_store(const LoadFacts& load, PlanAnswer& answer) {
@@ -166,7 +171,7 @@ void warn(const PlanQuestion& question, const Settled& settled, PlanAnswer& answ
         "full prefill steps are outside of the published 4,096 to 65,536 "
         "tokens: extrapolation");
   }
-  answer.warnings.emplace_back("closed form: no queues; troupe simulate has them");
+  answer.warnings.emplace_back("closed form: no queues; --simulate has them");
 }
 
 }  // namespace
@@ -174,6 +179,8 @@ void warn(const PlanQuestion& question, const Settled& settled, PlanAnswer& answ
 Result<PlanAnswer> answer_plan(const PlanQuestion& question) {
   TROUPE_TRY_ASSIGN(const Settled settled, settle(question));
   PlanAnswer answer;
+  answer.size.batch = settled.batch;
+  answer.size.chunk = settled.model.chunk;
   add_load(question.load, answer);
   add_costs(settled, answer);
   add_first_token(question, settled, answer);

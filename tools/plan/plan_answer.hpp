@@ -35,7 +35,18 @@ struct PlanFact {
   int decimals = 0;
 };
 
+/// What the facts say of sizes, for whoever goes on with them.
+struct PlanSize {
+  double batch = 0;
+  double chunk = 0;         ///< tokens of a full prefill step
+  double prefill_gpus = 0;  ///< that the rate needs, of its busiest minute; 0: no rate
+  double decode_gpus = 0;
+  double best_prefill_gpus = 0;  ///< of a given number; 0: not given
+  double capacity = 0;           ///< requests a second of these, as they are split
+};
+
 struct PlanAnswer {
+  PlanSize size;
   std::vector<PlanFact> facts;
   std::vector<std::string> warnings;  ///< extrapolation, and what a closed form cannot see
 };
@@ -44,6 +55,8 @@ struct PlanAnswer {
 Result<PlanAnswer> answer_plan(const PlanQuestion& question);
 
 std::string plan_text(const PlanAnswer& answer);
-std::string plan_json(const PlanAnswer& answer);
+struct SimulatedAnswer;
+/// `simulated` may be null.
+std::string plan_json(const PlanAnswer& answer, const SimulatedAnswer* simulated = nullptr);
 
 }  // namespace troupe

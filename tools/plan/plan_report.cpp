@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "tools/plan/plan_answer.hpp"
+#include "tools/plan/simulated_answer.hpp"
 
 namespace troupe {
 
@@ -20,7 +21,35 @@ std::string plan_text(const PlanAnswer& answer) {
   return out;
 }
 
-std::string plan_json(const PlanAnswer& answer) {
+namespace {
+
+void put_trials(rapidjson::Writer<rapidjson::StringBuffer>& json, const SimulatedAnswer& answer) {
+  json.StartObject();
+  json.Key("sentence"), json.String(answer.sentence.c_str());
+  json.Key("best");
+  if (answer.best) {
+    json.Uint64(*answer.best);
+  } else {
+    json.Null();
+  }
+  json.Key("trials"), json.StartArray();
+  for (const PoolTrial& trial : answer.trials) {
+    json.StartObject();
+    json.Key("prefill_gpus"), json.Uint(trial.layout.prefill_gpus());
+    json.Key("decode_gpus"), json.Uint(trial.layout.decode_gpus());
+    json.Key("holds"), json.Bool(trial.holds);
+    for (const PlanFigure& figure : trial.outcome.figures()) {
+      json.Key(figure.key), json.Double(figure.value);
+    }
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+}  // namespace
+
+std::string plan_json(const PlanAnswer& answer, const SimulatedAnswer* simulated) {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
   json.StartObject();
@@ -28,6 +57,7 @@ std::string plan_json(const PlanAnswer& answer) {
   json.Key("notes"), json.StartArray();
   for (const std::string& warning : answer.warnings) json.String(warning.c_str());
   json.EndArray();
+  if (simulated != nullptr) json.Key("simulated"), put_trials(json, *simulated);
   json.EndObject();
   return {buffer.GetString(), buffer.GetSize()};
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "actors/load/trace_source.hpp"
 #include "actors/node/wire_messages.hpp"
 #include "runtime/device/simulated_model.hpp"
+#include "tools/simulate/pd_prompts.hpp"
 #include "tools/simulate/simulated_recipe.hpp"
 
 namespace troupe {
@@ -27,8 +29,7 @@ std::unique_ptr<World> heap_world(WorldOptions options) {
   return std::make_unique<World>(std::move(options));
 }
 
-Result<TrafficPlan> traffic_plan(const Scenario& scenario) {
-  const Workload& load = scenario.workload;
+Result<TrafficPlan> traffic_plan(const Workload& load, std::uint64_t seed) {
   TrafficPlan plan;
   plan.concurrency = load.concurrency;
   plan.request_rate = load.request_rate;
@@ -38,15 +39,18 @@ Result<TrafficPlan> traffic_plan(const Scenario& scenario) {
   plan.warmup = load.warmup;
   plan.isl = Distribution::normal(load.isl, load.isl_stddev);
   plan.osl = load.osl;
+  if (load.osl_spread > 0) {
+    const double osl = load.osl, spread = load.osl_spread;
+    plan.osl = Distribution::uniform(std::max(1.0, osl - spread), osl + spread);
+  }
   plan.cancel_rate = load.cancel_rate;
   plan.cancel_delay = load.cancel_delay;
   plan.cancel_delay_most = load.cancel_delay_most;
   plan.timeout = load.timeout;
   plan.slow_readers = load.slow_readers;
   plan.slow_reader_starts = load.slow_reader_starts;
-  plan.seed = scenario.seed;
+  plan.seed = seed;
   TROUPE_TRY_ASSIGN(plan.slo, parse_slo(load.goodput));
-  TROUPE_TRY(check_plan(plan));
   return plan;
 }
 
@@ -59,13 +63,20 @@ MessageNames wire_message_names() {
 
 Result<std::unique_ptr<SimulatedCluster>> SimulatedCluster::make(const Scenario& scenario,
                                                                  Options options) {
-  TROUPE_TRY_ASSIGN(const TrafficPlan plan, traffic_plan(scenario));
+  TrafficPlan plan;
+  if (options.load) {
+    plan = *options.load;
+  } else {
+    TROUPE_TRY_ASSIGN(plan, traffic_plan(scenario.workload, scenario.seed));
+  }
+  TROUPE_TRY(check_plan(plan));
+  TROUPE_TRY_ASSIGN(std::shared_ptr<RequestSource> source, open_source(plan));
   return std::unique_ptr<SimulatedCluster>(
-      new SimulatedCluster(scenario, std::move(options), plan));
+      new SimulatedCluster(scenario, std::move(options), plan, std::move(source)));
 }
 
 SimulatedCluster::SimulatedCluster(const Scenario& scenario, Options options,
-                                   const TrafficPlan& plan)
+                                   const TrafficPlan& plan, std::shared_ptr<RequestSource> source)
     : scenario_(scenario),
       options_(std::move(options)),
       fault_rng_(mix64(scenario.seed, 0xfa)),
@@ -87,7 +98,7 @@ SimulatedCluster::SimulatedCluster(const Scenario& scenario, Options options,
   }
   world.observer = [this](Time now, const Envelope& envelope) { see(now, envelope); };
   world_ = options_.make_world(std::move(world));
-  start(plan);
+  start(plan, std::move(source));
 }
 
 SimulatedCluster::~SimulatedCluster() = default;
@@ -102,8 +113,6 @@ void SimulatedCluster::make_devices() {
   SimulatedModelOptions model;
   model.seed = scenario_.seed;
   model.step_cost = [this](const StepPlan& plan) { return options_.cost->step(plan); };
-  model.output_mean = scenario_.workload.osl;
-  model.output_spread = scenario_.workload.osl_spread;
   for (std::uint32_t i = 0; i < shape.nodes * shape.ranks; ++i) {
     devices_.push_back(
         std::make_unique<ModelledDevice>(info, std::make_unique<SimulatedModel>(model)));
@@ -134,10 +143,11 @@ NodeCore::Args SimulatedCluster::node_args(std::uint32_t node) const {
   return args;
 }
 
-void SimulatedCluster::start(const TrafficPlan& plan) {
+void SimulatedCluster::start(const TrafficPlan& plan, std::shared_ptr<RequestSource> source) {
   TrafficCore::Args traffic;
   traffic.plan = plan;
-  traffic.prompts = std::make_shared<const SimulatedPrompts>();
+  traffic.source = std::move(source);
+  traffic.prompts = std::make_shared<const PdPrompts>(0);
   traffic.start_after = kSettle;
   traffic_ = world_->spawn_root<TrafficCore>(kFrontNode, kTrafficName, std::move(traffic));
   for (std::uint32_t node = 0; node < scenario_.cluster.nodes; ++node) {

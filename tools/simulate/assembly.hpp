@@ -46,13 +46,16 @@ class SimulatedCluster {
     MakeWorld make_world = heap_world;
     bool trace_hash = true;
     std::shared_ptr<StepCost> cost = std::make_shared<CostModel>();
+    /// Instead of the scenario's workload. Ranks of this world keep no prefixes: what prompts share
+    /// is computed each time.
+    std::optional<TrafficPlan> load;
     /// Also called at every delivery.
     std::function<void(Time, const Envelope&)> observer;
   };
   /// Longest virtual time that a run may take; longer is a failure of the scenario.
   static constexpr Duration kLongest = seconds(10'000'000);
 
-  /// Errors: a load that cannot be (traffic_plan.hpp).
+  /// Errors: a load that cannot be (traffic_plan.hpp), a trace that cannot be read.
   static Result<std::unique_ptr<SimulatedCluster>> make(const Scenario& scenario, Options options);
   ~SimulatedCluster();
 
@@ -91,10 +94,11 @@ class SimulatedCluster {
   std::size_t fixed_actors() const;
 
  private:
-  SimulatedCluster(const Scenario& scenario, Options options, const TrafficPlan& plan);
+  SimulatedCluster(const Scenario& scenario, Options options, const TrafficPlan& plan,
+                   std::shared_ptr<RequestSource> source);
 
   void make_devices();
-  void start(const TrafficPlan& plan);
+  void start(const TrafficPlan& plan, std::shared_ptr<RequestSource> source);
   NodeCore::Args node_args(std::uint32_t node) const;
   void see(Time now, const Envelope& envelope);
   void see_birth(const ActorRef& ref);
@@ -122,7 +126,7 @@ class SimulatedCluster {
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses
 };
 
-/// The load that a scenario describes.
-Result<TrafficPlan> traffic_plan(const Scenario& scenario);
+/// The load that a workload describes; whether it can be is not checked. Errors: its objectives.
+Result<TrafficPlan> traffic_plan(const Workload& load, std::uint64_t seed);
 
 }  // namespace troupe

@@ -18,28 +18,18 @@ constexpr Duration kAllJoined = milliseconds(1);
 constexpr Duration kCalm = seconds(20);
 constexpr Duration kLook = seconds(1);
 
-Result<TrafficPlan> clients_of(const EnginePlan& plan) {
-  Scenario scenario;
-  scenario.seed = plan.seed;
-  scenario.workload = plan.workload;
-  TROUPE_TRY_ASSIGN(TrafficPlan traffic, traffic_plan(scenario));
-  const double osl = plan.workload.osl, spread = plan.workload.osl_spread;
-  if (spread > 0) traffic.osl = Distribution::uniform(std::max(1.0, osl - spread), osl + spread);
-  return traffic;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<EngineCluster>> EngineCluster::make(const EnginePlan& plan,
                                                            Options options) {
   TrafficPlan traffic;
-  std::shared_ptr<RequestSource> source;
   if (options.load) {
     traffic = *options.load;
-    TROUPE_TRY_ASSIGN(source, open_source(traffic));
   } else {
-    TROUPE_TRY_ASSIGN(traffic, clients_of(plan));
+    TROUPE_TRY_ASSIGN(traffic, traffic_plan(plan.workload, plan.seed));
   }
+  TROUPE_TRY(check_plan(traffic));
+  TROUPE_TRY_ASSIGN(std::shared_ptr<RequestSource> source, open_source(traffic));
   return std::unique_ptr<EngineCluster>(
       new EngineCluster(plan, std::move(options), std::move(source), traffic));
 }
@@ -80,7 +70,8 @@ void EngineCluster::start(const TrafficPlan& traffic) {
   clients.plan = traffic;
   clients.source = source_;
   clients.prompts = std::make_shared<const PdPrompts>(
-      options_.load ? PdPrompts::with_chains(plan_.limits.block_tokens) : PdPrompts(0));
+      shares_beginnings(traffic) ? PdPrompts::with_chains(plan_.limits.block_tokens)
+                                 : PdPrompts(0));
   clients.start_after = kAllJoined;
   traffic_ = world_->spawn_root<TrafficCore>(kClientsNode, kClients, std::move(clients));
   NodeCore::Args node;

@@ -26,9 +26,10 @@ constexpr Duration kJoined = milliseconds(1);
 
 PrefillConstants prefill_constants(const ClusterPlan& plan) {
   PrefillConstants constants;
-  constants.a = plan.constant("prefill_a_ms") * 1e-3;
-  constants.b = plan.constant("prefill_b_us") * 1e-6;
-  constants.g = plan.constant("prefill_g");
+  const double efficiency = plan.constant("prefill_efficiency");
+  constants.a = plan.constant("prefill_a_ms") * 1e-3 / efficiency;
+  constants.b = plan.constant("prefill_b_us") * 1e-6 / efficiency;
+  constants.g = plan.constant("prefill_g") / efficiency;
   return constants;
 }
 
@@ -42,20 +43,6 @@ DecodeConstants decode_constants(const ClusterPlan& plan) {
   return constants;
 }
 
-TrafficPlan traffic_plan_of(const ClusterPlan& plan, Status& status) {
-  Scenario scenario;
-  scenario.seed = plan.seed;
-  scenario.workload = plan.workload;
-  auto made = traffic_plan(scenario);
-  if (!made.ok()) {
-    status = made.error();
-    return {};
-  }
-  const double osl = plan.workload.osl, spread = plan.workload.osl_spread;
-  if (spread > 0) made->osl = Distribution::uniform(std::max(1.0, osl - spread), osl + spread);
-  return *made;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& given, Options options) {
@@ -63,28 +50,30 @@ Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& given, Opt
   TROUPE_TRY_ASSIGN(StepTiming timing,
                     step_timing(plan.timing, HostTime::of_us(plan.host_step_us, plan.host_row_us)));
   if (timing.table != nullptr) TROUPE_TRY(take_table(plan, *timing.table));
-  Status status = ok_status();
-  const TrafficPlan traffic = options.load ? *options.load : traffic_plan_of(plan, status);
-  TROUPE_TRY(status);
   TROUPE_TRY(PdFaults::check(plan));
-  std::shared_ptr<RequestSource> source;
+  TrafficPlan traffic;
   if (options.load) {
-    TROUPE_TRY_ASSIGN(source, open_source(traffic));
+    traffic = *options.load;
+  } else {
+    TROUPE_TRY_ASSIGN(traffic, traffic_plan(plan.workload, plan.seed));
   }
+  TROUPE_TRY(check_plan(traffic));
+  TROUPE_TRY_ASSIGN(std::shared_ptr<RequestSource> source, open_source(traffic));
   TROUPE_TRY_ASSIGN(const PrefillRule prefill, prefill_rule_from(plan.prefill.policy));
   TROUPE_TRY_ASSIGN(const DecodeRule decode, decode_rule_from(plan.decode.policy));
   TROUPE_TRY_ASSIGN(const DraftRule drafts, draft_rule_from(plan.decode.drafts));
   std::unique_ptr<PdCluster> cluster(new PdCluster(plan, std::move(options), std::move(timing),
-                                                   std::move(source), traffic, prefill, decode,
-                                                   drafts));
+                                                   std::move(source), std::move(traffic), prefill,
+                                                   decode, drafts));
   return cluster;
 }
 
 PdCluster::PdCluster(const ClusterPlan& plan, Options options, StepTiming timing,
-                     std::shared_ptr<RequestSource> source, const TrafficPlan& traffic,
+                     std::shared_ptr<RequestSource> source, TrafficPlan traffic,
                      PrefillRule prefill, DecodeRule decode, DraftRule drafts)
     : plan_(plan),
       options_(std::move(options)),
+      load_(std::move(traffic)),
       source_(std::move(source)),
       timing_(std::move(timing)),
       wiring_(std::make_shared<PdWiring>()),
@@ -104,7 +93,7 @@ PdCluster::PdCluster(const ClusterPlan& plan, Options options, StepTiming timing
   FaultParts parts{world_.get(), wiring_->fabric, actors_.engines, models_};
   parts.hosts.insert(parts.hosts.end(), actors_.instances.begin(), actors_.instances.end());
   faults_.attach(std::move(parts));
-  start_front(traffic);
+  start_front();
 }
 
 WorldOptions PdCluster::world_options() {
@@ -170,7 +159,7 @@ DraftBudget::Options PdCluster::draft_options(DraftRule rule) const {
   const DecodeConstants decode = decode_constants(plan_);
   const double extra = plan_.constant("decode_extra_ms") * 1e-3;
   options.curve = {decode.t0 + extra, decode.k, decode.p1, decode.p2, decode.n1};
-  options.context = plan_.workload.isl;
+  options.context = load_.isl.is_fixed() ? load_.isl.first() : plan_.workload.isl;
   return options;
 }
 
@@ -259,14 +248,15 @@ void PdCluster::start_groups(DraftRule drafts) {
 }
 
 std::shared_ptr<const PromptMaker> PdCluster::prompts() const {
-  if (!options_.load) return std::make_shared<const PdPrompts>(plan_.prefix.cached_share);
+  if (!shares_beginnings(load_))
+    return std::make_shared<const PdPrompts>(plan_.prefix.cached_share);
   const PrefixIndex::Options blocks;
   return std::make_shared<const PdPrompts>(PdPrompts::with_chains(blocks.chain_tokens));
 }
 
-void PdCluster::start_front(const TrafficPlan& traffic) {
+void PdCluster::start_front() {
   TrafficCore::Args clients;
-  clients.plan = traffic;
+  clients.plan = load_;
   clients.source = source_;
   clients.prompts = prompts();
   clients.start_after = kJoined;
@@ -288,6 +278,8 @@ void PdCluster::start_front(const TrafficPlan& traffic) {
   route.model = SimulatedRecipe::kModel;
   route.context_max = plan_.context_max;
   route.rows_most = plan_.requests_max;
+  route.prefixes.store_blocks = static_cast<std::uint32_t>(plan_.constant("store_blocks"));
+  route.prefixes.store_life = from_seconds(plan_.constant("store_life_s"));
   route.prefixes.window_miss = plan_.constant("window_miss");
   route.prefixes.window_life = from_seconds(plan_.constant("window_life_s"));
   route.wiring = wiring_;

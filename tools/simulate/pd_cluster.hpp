@@ -19,6 +19,7 @@
 #include "actors/pd/route_core.hpp"
 #include "actors/prefill_balancer/prefill_balancer_core.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
+#include "tools/simulate/answer_rate.hpp"
 #include "tools/simulate/assembly.hpp"
 #include "tools/simulate/group_timing.hpp"
 #include "tools/simulate/pd_faults.hpp"
@@ -31,8 +32,8 @@ class PdCluster {
   struct Options {
     MakeWorld make_world = heap_world;
     bool trace_hash = true;
-    /// Instead of the plan's: a trace, sessions, shared prefixes, whose hits are found block by
-    /// block and not as the plan's share.
+    /// Instead of the plan's workload. What prompts share by themselves (a trace, sessions, prefix
+    /// groups) is found block by block; else the plan's share of them is cached.
     std::optional<TrafficPlan> load;
     std::function<void(Time, const Envelope&)> observer;  ///< of deliveries; may be empty
     /// Called so often in virtual time, and at the end; may be empty.
@@ -79,6 +80,8 @@ class PdCluster {
   GroupUse prefill_use();
   GroupUse decode_use();
   const PdFaults::Counts& faults() const { return faults_.counts(); }
+  /// Sampled each `sample_every`.
+  const AnswerRate& answer_rate() const { return answer_rate_; }
   const std::vector<std::string>& crashes() const { return crashes_; }
 
   /// What every run must keep (pd_invariants.hpp); empty: it did.
@@ -87,14 +90,14 @@ class PdCluster {
 
  private:
   PdCluster(const ClusterPlan& plan, Options options, StepTiming timing,
-            std::shared_ptr<RequestSource> source, const TrafficPlan& traffic, PrefillRule prefill,
+            std::shared_ptr<RequestSource> source, TrafficPlan traffic, PrefillRule prefill,
             DecodeRule decode, DraftRule drafts);
 
   void make_devices(DraftRule drafts);
   StreamRef add_device(std::unique_ptr<GroupModel> model);
   void start_services(PrefillRule prefill, DecodeRule decode);
   void start_groups(DraftRule drafts);
-  void start_front(const TrafficPlan& traffic);
+  void start_front();
   std::shared_ptr<const PromptMaker> prompts() const;
   FabricSpeeds speeds() const;
   PrefillCurve prefill_curve() const;
@@ -106,7 +109,8 @@ class PdCluster {
 
   ClusterPlan plan_;
   Options options_;
-  std::shared_ptr<RequestSource> source_;  ///< of options_.load
+  TrafficPlan load_;
+  std::shared_ptr<RequestSource> source_;
   SimulationNotes notes_;
   StepTiming timing_;
   std::shared_ptr<GroupCost> cost_;
@@ -118,6 +122,7 @@ class PdCluster {
   PdFaults faults_;
   PdInvariants rules_;
   Time next_sample_;
+  AnswerRate answer_rate_;
   std::vector<std::string> crashes_;
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses
 };

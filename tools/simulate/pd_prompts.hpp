@@ -1,15 +1,21 @@
 // The prompts of a cluster's load: a length, what of it may be cached, and the answer's length.
 //
 // What may be cached is a share of each prompt, or, where prompts share beginnings (sessions,
-// prefix groups, traces), the hashes of its blocks. The answer's length goes sealed with the
-// request: only the simulated device reads it.
+// prefix groups, traces), the hashes of its blocks and its answer's. The answer's length goes
+// sealed with the request: only the simulated device reads it.
 #pragma once
 
 #include <algorithm>
 
 #include "actors/traffic/prompt_maker.hpp"
+#include "actors/traffic/traffic_plan.hpp"
 
 namespace troupe {
+
+/// Whether prompts of the load may begin alike.
+inline bool shares_beginnings(const TrafficPlan& load) {
+  return !load.trace.file.empty() || !load.turns.is_always(1) || load.prefix_groups > 0;
+}
 
 class PdPrompts final : public PromptMaker {
  public:
@@ -27,7 +33,7 @@ class PdPrompts final : public PromptMaker {
     const auto length = static_cast<std::uint32_t>(tokens_of(planned.prompt));
     auto work = std::make_shared<SimulatedWork>();
     work->output = std::max(1u, planned.output_tokens);
-    if (block_tokens_ > 0) work->chain = block_chain(planned.prompt, block_tokens_);
+    if (block_tokens_ > 0) work->chain = block_chain(with_answer(planned), block_tokens_);
     if (planned.in_session) work->session = planned.session;
     work->cached = static_cast<std::uint32_t>(cached_share_ * length + 0.5);
     request.method = "POST";

@@ -59,6 +59,23 @@ void add_links(ReportLines& lines, PdCluster& cluster, double span) {
   lines.push_back({"Transfers on a NIC at once, most", "nic_flows_most", std::uint64_t{most}});
 }
 
+/// First tokens by length, if the load has more than one class of prompts.
+void add_lengths(ReportLines& lines, const TrafficReport& report) {
+  const auto& classes = report.ttft_by_length;
+  if (std::count_if(classes.begin(), classes.end(),
+                    [](const Histogram& one) { return one.count() > 0; }) < 2) {
+    return;
+  }
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i].count() == 0) continue;
+    const std::string name = std::string(" of ") + kLengthNames[i] + " (ms)";
+    lines.push_back({"TTFT P50" + name, "ttft_p50_ms_length_" + std::to_string(i),
+                     classes[i].percentile(50) * 1e3, 1});
+    lines.push_back({"TTFT P99" + name, "ttft_p99_ms_length_" + std::to_string(i),
+                     classes[i].percentile(99) * 1e3, 1});
+  }
+}
+
 }  // namespace
 
 std::string shape_text(const ClusterPlan& plan) {
@@ -79,6 +96,9 @@ ReportLines pd_lines(PdCluster& cluster) {
   const auto asked = static_cast<double>(cluster.route().prefixes().tokens_asked());
   const auto hit = static_cast<double>(cluster.route().prefixes().tokens_hit());
   lines.push_back({"Prompt tokens hit", "hit_share", asked > 0 ? hit / asked : 0, 4});
+  lines.push_back({"Answers/s, middle half of the run", "sustained_requests_per_s",
+                   cluster.answer_rate().middle(), 1});
+  add_lengths(lines, cluster.traffic().report());
   add_pool(lines, "Prefill", "prefill", cluster.prefill_use(), span);
   add_pool(lines, "Decode", "decode", cluster.decode_use(), span);
   const GroupUse decode = cluster.decode_use();

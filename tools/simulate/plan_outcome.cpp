@@ -22,8 +22,11 @@ void take_traffic(const TrafficReport& report, PlanOutcome& outcome) {
       ratio(static_cast<double>(report.output_tokens()), span * outcome.gpus);
   outcome.user_tokens_per_s = report.user_rate.percentile(50);
   outcome.ttft_p50_ms = report.ttft.percentile(50) * 1e3;
+  outcome.ttft_p95_ms = report.ttft.percentile(95) * 1e3;
   outcome.ttft_p99_ms = report.ttft.percentile(99) * 1e3;
+  outcome.ttft_p99_short_ms = report.ttft_by_length[0].percentile(99) * 1e3;
   outcome.tpot_p50_ms = report.tpot.percentile(50) * 1e3;
+  outcome.tpot_p95_ms = report.tpot.percentile(95) * 1e3;
   outcome.tpot_p99_ms = report.tpot.percentile(99) * 1e3;
   outcome.error_share = report.error_share();
   if (report.plan().slo.given()) outcome.good_share = ratio(static_cast<double>(report.good()), ok);
@@ -38,25 +41,30 @@ double busy(const GroupUse& use, double span) {
 std::vector<PlanFigure> PlanOutcome::figures() const {
   return {{"GPUs", "gpus", 0, static_cast<double>(gpus)},
           {"Requests/s", "requests_per_s", 1, requests_per_s},
+          {"Sustained", "sustained_requests_per_s", 1, sustained_requests_per_s},
           {"Output tokens/s a GPU", "tokens_per_s_per_gpu", 0, tokens_per_s_per_gpu},
           {"User tokens/s (p50)", "user_tokens_per_s", 1, user_tokens_per_s},
           {"TTFT p50 (ms)", "ttft_p50_ms", 1, ttft_p50_ms},
+          {"p95", "ttft_p95_ms", 1, ttft_p95_ms},
           {"TTFT p99 (ms)", "ttft_p99_ms", 1, ttft_p99_ms},
+          {"of <16K", "ttft_p99_short_ms", 1, ttft_p99_short_ms},
           {"TPOT p50 (ms)", "tpot_p50_ms", 2, tpot_p50_ms},
           {"TPOT p99 (ms)", "tpot_p99_ms", 2, tpot_p99_ms},
           {"Within SLO", "good_share", 3, good_share},
           {"Errors", "error_share", 4, error_share},
           {"Prefill busy", "prefill_utilisation", 3, prefill_busy},
           {"Decode busy", "decode_utilisation", 3, decode_busy},
+          {"Slowest/mean", "decode_imbalance", 3, decode_imbalance},
           {"Prompt tokens hit", "hit_share", 3, hit_share}};
 }
 
-PlanOutcome run_plan(const ClusterPlan& plan) {
+PlanOutcome run_plan(const PlanRun& run) {
   PlanOutcome outcome;
-  outcome.gpus = plan.gpus();
+  outcome.gpus = run.plan.gpus();
   PdCluster::Options options;
   options.trace_hash = false;
-  auto made = PdCluster::make(plan, std::move(options));
+  options.load = run.load;
+  auto made = PdCluster::make(run.plan, std::move(options));
   if (!made.ok()) {
     outcome.problem = made.error().message;
     return outcome;
@@ -72,21 +80,23 @@ PlanOutcome run_plan(const ClusterPlan& plan) {
   const double span = cluster.traffic().report().duration().seconds();
   outcome.prefill_busy = busy(cluster.prefill_use(), span);
   outcome.decode_busy = busy(cluster.decode_use(), span);
+  outcome.decode_imbalance = cluster.decode_use().imbalance();
+  outcome.sustained_requests_per_s = cluster.answer_rate().middle();
   outcome.hit_share = ratio(static_cast<double>(cluster.route().prefixes().tokens_hit()),
                             static_cast<double>(cluster.route().prefixes().tokens_asked()));
   return outcome;
 }
 
-std::vector<PlanOutcome> run_plans(const std::vector<ClusterPlan>& plans, unsigned threads,
+std::vector<PlanOutcome> run_plans(const std::vector<PlanRun>& runs, unsigned threads,
                                    const std::function<void(std::size_t ended)>& done) {
-  std::vector<PlanOutcome> outcomes(plans.size());
+  std::vector<PlanOutcome> outcomes(runs.size());
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::size_t ended = 0;
   auto work = [&] {
-    for (std::size_t i = next++; i < plans.size(); i = next++) {
+    for (std::size_t i = next++; i < runs.size(); i = next++) {
       try {
-        outcomes[i] = run_plan(plans[i]);
+        outcomes[i] = run_plan(runs[i]);
       } catch (const std::exception& failure) {
         // A fault of ours in one plan: the others' figures are still worth having.
         outcomes[i].problem = failure.what();
@@ -96,7 +106,7 @@ std::vector<PlanOutcome> run_plans(const std::vector<ClusterPlan>& plans, unsign
     }
   };
   std::vector<std::thread> workers;
-  const auto count = std::min<std::size_t>(std::max(1u, threads), plans.size());
+  const auto count = std::min<std::size_t>(std::max(1u, threads), runs.size());
   for (std::size_t i = 0; i < count; ++i) workers.emplace_back(work);
   for (auto& worker : workers) worker.join();
   return outcomes;

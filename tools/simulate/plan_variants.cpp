@@ -3,6 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 namespace troupe {
@@ -25,6 +26,12 @@ void set(const YAML::Node& root, const std::string& path, const std::string& val
   nodes.back()[steps.back()] = YAML::Load(value);
 }
 
+/// A value's parts, one for each key.
+std::vector<std::string> parts_of(const VariedKey& varied, const std::string& value) {
+  const bool several = varied.key.find(',') != std::string::npos;
+  return several ? split(value, ':') : std::vector<std::string>{value};
+}
+
 Result<ClusterPlan> plan_with(const std::string& text, const std::string& file,
                               const std::vector<VariedKey>& keys,
                               const std::vector<std::string>& values) {
@@ -33,7 +40,8 @@ Result<ClusterPlan> plan_with(const std::string& text, const std::string& file,
     YAML::Node root = YAML::Load(text);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       name += (i == 0 ? " with " : " ") + keys[i].key + "=" + values[i];
-      set(root, keys[i].key, values[i]);
+      const auto paths = split(keys[i].key, ','), parts = parts_of(keys[i], values[i]);
+      for (std::size_t k = 0; k < paths.size(); ++k) set(root, paths[k], parts[k]);
     }
     return parse_cluster_plan(YAML::Dump(root), name);
   } catch (const YAML::Exception& failure) {
@@ -51,22 +59,29 @@ Result<VariedKey> parse_varied_key(const std::string& text) {
     varied.values = split(text.substr(equals + 1), ',');
   }
   bool complete = !varied.key.empty() && !varied.values.empty();
-  for (const auto& step : split(varied.key, '.')) complete = complete && !step.empty();
-  for (const auto& value : varied.values) complete = complete && !value.empty();
+  const auto keys = split(varied.key, ',');
+  for (const auto& key : keys) {
+    complete = complete && !key.empty();
+    for (const auto& step : split(key, '.')) complete = complete && !step.empty();
+  }
+  for (const auto& value : varied.values) {
+    const auto parts = parts_of(varied, value);
+    complete = complete && parts.size() == keys.size();
+    for (const auto& part : parts) complete = complete && !part.empty();
+  }
   if (complete) return varied;
   return Error{Code::kInvalid, "--vary " + text +
                                    ": expected KEY=VALUE,VALUE..., for example "
-                                   "prefill.engines=8,16,32"};
+                                   "prefill.engines=8,16,32, or KEY,KEY=VALUE:VALUE,..."};
 }
 
 Result<std::vector<PlanVariant>> vary_plan(const std::string& file,
                                            const std::vector<VariedKey>& keys) {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) {
-      if (keys[k].key != keys[i].key) continue;
-      return Error{Code::kInvalid, "--vary " + keys[i].key +
-                                       ": given twice; give all its values "
-                                       "at once"};
+  std::set<std::string> named;
+  for (const auto& varied : keys) {
+    for (const auto& key : split(varied.key, ',')) {
+      if (named.insert(key).second) continue;
+      return Error{Code::kInvalid, "--vary " + key + ": given twice; give all its values at once"};
     }
   }
   TROUPE_TRY(load_cluster_plan(file));  // what is wrong with the file itself is said of its lines

@@ -2,6 +2,10 @@
 //
 //   --vary prefill.engines=8,16 --vary decode.rows_most=64,96   →   four plans
 //
+// Keys that change together are named together, and so are their values:
+//
+//   --vary prefill.engines,decode.ranks=56:72,60:68           →   two plans of as many GPUs
+//
 // A key is a path into the file ("workload.request_rate", "constants.decode_efficiency"); whatever
 // the file may hold may be varied, and is refused in the same words.
 #pragma once
@@ -14,8 +18,8 @@
 namespace troupe {
 
 struct VariedKey {
-  std::string key;
-  std::vector<std::string> values;
+  std::string key;                  ///< or several: "a.b,c.d"
+  std::vector<std::string> values;  ///< then "1:2", one for each of them
 };
 
 struct PlanVariant {

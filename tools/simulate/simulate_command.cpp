@@ -207,8 +207,8 @@ Result<bool> drive(const Control& control, const RunControl::Make& make, const L
 /// A cluster with prefill and decode apart.
 class PlanRun {
  public:
-  PlanRun(const ClusterPlan& plan, const std::optional<TrafficPlan>& load,
-          const SimulateOptions& options, const Control& control)
+  PlanRun(const ClusterPlan& plan, const TrafficPlan& load, const SimulateOptions& options,
+          const Control& control)
       : plan_(plan), load_(load), options_(options), control_(control) {}
 
   Result<int> run() {
@@ -262,7 +262,7 @@ class PlanRun {
   }
 
   const ClusterPlan& plan_;
-  const std::optional<TrafficPlan>& load_;
+  const TrafficPlan& load_;
   const SimulateOptions& options_;
   const Control& control_;
   LastEvent last_;
@@ -270,7 +270,7 @@ class PlanRun {
 };
 
 /// Engines that prefill and decode.
-Result<int> simulate_engines(const EnginePlan& plan, const std::optional<TrafficPlan>& load,
+Result<int> simulate_engines(const EnginePlan& plan, const TrafficPlan& load,
                              const SimulateOptions& options, const Control& control) {
   LastEvent last;
   StepTiming timing;
@@ -321,6 +321,7 @@ Result<int> simulate_scenario(const SimulateSettings& settings, const SimulateOp
     SimulatedCluster::Options cluster;
     TROUPE_TRY_ASSIGN(cluster.make_world, make_driver(options.driver));
     cluster.cost = settings.cost;
+    cluster.load = settings.load;
     if (control.flags.prompts()) {
       cluster.observer = [&last](Time now, const Envelope& event) { last.see(now, event); };
     }

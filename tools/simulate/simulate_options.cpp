@@ -1,16 +1,13 @@
 #include "tools/simulate/simulate_options.hpp"
 
-#include <cmath>
 #include <fstream>
-#include <numbers>
-#include <sstream>
 
 #include "runtime/device/device.hpp"
 #include "tools/node/node_options.hpp"
 #include "tools/node/simulated_cost.hpp"
 #include "tools/simulate/assembly.hpp"
 #include "tools/simulate/group_timing.hpp"
-#include "tools/traffic/load_options.hpp"
+#include "tools/simulate/simulated_load.hpp"
 
 namespace troupe {
 
@@ -19,15 +16,9 @@ namespace {
 /// Of a plan; whatever is larger is read, and refused, as something else.
 constexpr std::size_t kPlanBytesMost = 1u << 20;
 
-/// As `troupe traffic` does.
-void set_load_defaults(Workload& load) {
-  if (load.concurrency == 0 && load.request_rate == 0) load.concurrency = 1;
-  if (load.num_requests == 0 && load.duration == Duration()) load.num_requests = 100;
-}
-
 }  // namespace
 
-SimulateOptions::SimulateOptions(cli::Command& command) {
+SimulateOptions::SimulateOptions(cli::Command& command) : load_(command) {
   options_.push_back(
       command.option("--scenario", scenario_file_, "YAML file with load, faults, expectations")
           .value_name("FILE"));
@@ -37,14 +28,8 @@ SimulateOptions::SimulateOptions(cli::Command& command) {
                   "plan of a cluster (config/sim-128.yaml), or a node's configuration")
           .value_name("FILE"));
   add_timing(command);
-  seed_option_ = command.option("--seed", seed_, "decides everything that is drawn").show_default();
   options_.push_back(command.flag("--explore", explore_,
                                   "draw the order of events that are due at the same time"));
-  options_.push_back(
-      command
-          .option("--load", load_file_,
-                  "load of a cluster's plan: traces, sessions, prefixes (docs/traffic.md)")
-          .value_name("FILE"));
   command.option("--driver", driver, "heap, or caf: actors hosted for real, slower")
       .one_of({"heap", "caf"})
       .show_default();
@@ -54,8 +39,7 @@ SimulateOptions::SimulateOptions(cli::Command& command) {
       .value_name("FILE.html");
   command.option("--perfetto", perfetto, "trace of requests and counters for Perfetto's viewer")
       .value_name("FILE.json");
-  add_load(command);
-  load_flags_end_ = options_.size();
+  shape_flags_ = options_.size();
   add_cluster(command);
 }
 
@@ -103,30 +87,6 @@ void SimulateOptions::add_timing(cli::Command& command) {
   options_.push_back(*host_row_option_);
 }
 
-void SimulateOptions::add_load(cli::Command& command) {
-  constexpr auto kLoad = &Scenario::workload;
-  flag(command, "--concurrency", kLoad, &Workload::concurrency,
-       "closed loop: requests under way; 1 if no rate is given");
-  flag(command, "--request-rate", kLoad, &Workload::request_rate, "open loop: requests a second");
-  flag(command, "--burstiness", kLoad, &Workload::burstiness, "gamma shape of gaps; 1: Poisson");
-  flag(command, "--num-requests", kLoad, &Workload::num_requests,
-       "measured requests; 0: until --duration, or 100");
-  time_flag(command, "--duration", kLoad, &Workload::duration, "start none later");
-  flag(command, "--warmup", kLoad, &Workload::warmup, "requests before the measured ones");
-  flag(command, "--isl", kLoad, &Workload::isl, "prompt tokens");
-  flag(command, "--isl-stddev", kLoad, &Workload::isl_stddev, "their deviation");
-  flag(command, "--osl", kLoad, &Workload::osl, "answer tokens");
-  flag(command, "--osl-spread", kLoad, &Workload::osl_spread, "uniform within OSL +- this");
-  osl_stddev_option_ = command.option("--osl-stddev", osl_stddev_,
-                                      "the same as a deviation: a spread of 1.73 times it");
-  options_.push_back(*osl_stddev_option_);
-  flag(command, "--cancel-rate", kLoad, &Workload::cancel_rate, "share that the client leaves");
-  time_flag(command, "--cancel-delay", kLoad, &Workload::cancel_delay, "when it does, at least");
-  time_flag(command, "--cancel-delay-most", kLoad, &Workload::cancel_delay_most, "and at most");
-  time_flag(command, "--timeout", kLoad, &Workload::timeout, "a client's patience; 0: endless");
-  flag(command, "--goodput", kLoad, &Workload::goodput, "e.g. \"ttft:500 tpot:50\", ms");
-}
-
 void SimulateOptions::add_cluster(cli::Command& command) {
   constexpr auto kShape = &Scenario::cluster;
   // As in a scenario's file (runtime/simulation/scenario.cpp).
@@ -159,18 +119,6 @@ void SimulateOptions::take_config(const config::NodeConfig& node, Scenario& scen
   shape.request_timeout = node.gateway.request_timeout;
 }
 
-Status SimulateOptions::take_others(Scenario& scenario) const {
-  if (async_option_->given()) scenario.cluster.async_steps = async_ == "true";
-  if (!osl_stddev_option_->given()) return ok_status();
-  if (!(osl_stddev_ >= 0 && osl_stddev_ < 1e9) || given_.workload.osl_spread > 0) {
-    return Error{Code::kInvalid,
-                 "--osl-stddev: expected a number from 0 to 1e9, without --osl-spread"};
-  }
-  scenario.workload.osl_spread =
-      static_cast<std::uint32_t>(std::lround(osl_stddev_ * std::numbers::sqrt3));
-  return ok_status();
-}
-
 Status SimulateOptions::take_timing(const std::optional<config::NodeConfig>& node,
                                     SimulateSettings& settings) const {
   TROUPE_TRY_ASSIGN(StepTiming timing,
@@ -199,31 +147,25 @@ Result<std::string> SimulateOptions::read_plan_text() const {
   const bool plan =
       text.size() <= kPlanBytesMost && (is_cluster_plan(text) || is_engine_plan(text));
   if (!plan) return std::string();
-  for (std::size_t i = load_flags_end_; i < options_.size(); ++i) {
-    if (!options_[i].given()) continue;
-    return Error{Code::kInvalid, options_[i].name() +
-                                     ": not with the plan of a cluster; set it in " + config_file_};
-  }
-  if (!scenario_file_.empty()) {
-    return Error{Code::kInvalid, "--scenario: not with the plan of a cluster"};
+  for (std::size_t i = 0; i < options_.size(); ++i) {
+    const std::string name = options_[i].name();
+    const bool fits = i < shape_flags_ && name != "--scenario";
+    if (fits || !options_[i].given()) continue;
+    return Error{Code::kInvalid,
+                 name + ": not with the plan of a cluster; set it in " + config_file_};
   }
   return text;
 }
 
 /// What flags change of either kind of plan.
 template <class Plan>
-Status SimulateOptions::take_flags(Plan& plan) const {
-  Scenario scenario;
-  scenario.workload = plan.workload;
-  for (const auto& copy : copies_) copy(scenario);
-  TROUPE_TRY(take_others(scenario));
-  plan.workload = scenario.workload;
-  if (seed_option_->given()) plan.seed = seed_;
+Status SimulateOptions::take_flags(Plan& plan, SimulateSettings& settings) const {
   plan.explore_ties = plan.explore_ties || explore_;
   if (!timing_.empty()) plan.timing = timing_;
   if (host_step_option_->given()) plan.host_step_us = host_step_us_;
   if (host_row_option_->given()) plan.host_row_us = host_row_us_;
-  set_load_defaults(plan.workload);
+  TROUPE_TRY_ASSIGN(settings.load, simulated_load(load_, plan.workload, plan.seed));
+  plan.seed = settings.load.seed;
   return ok_status();
 }
 
@@ -232,41 +174,16 @@ Status SimulateOptions::load_plans(SimulateSettings& settings) const {
   if (text.empty()) return ok_status();
   if (is_engine_plan(text)) {
     TROUPE_TRY_ASSIGN(settings.engines, parse_engine_plan(text, config_file_));
-    return take_flags(*settings.engines);
+    return take_flags(*settings.engines, settings);
   }
   TROUPE_TRY_ASSIGN(settings.plan, parse_cluster_plan(text, config_file_));
-  return take_flags(*settings.plan);
+  return take_flags(*settings.plan, settings);
 }
 
-Result<std::optional<TrafficPlan>> SimulateOptions::read_load(
-    const SimulateSettings& settings) const {
-  std::optional<TrafficPlan> none;
-  if (load_file_.empty()) return none;
-  if (!settings.plan && !settings.engines) {
-    return Error{Code::kInvalid,
-                 "--load needs the plan of a cluster (--config, for example config/sim-128.yaml)"};
-  }
-  std::ifstream stream(load_file_, std::ios::binary);
-  if (!stream) return Error{Code::kNotFound, "--load: there is no file " + load_file_};
-  std::ostringstream text;
-  text << stream.rdbuf();
-  Scenario scenario;
-  scenario.seed = settings.plan ? settings.plan->seed : settings.engines->seed;
-  scenario.workload = settings.plan ? settings.plan->workload : settings.engines->workload;
-  TROUPE_TRY_ASSIGN(TrafficPlan load, traffic_plan(scenario));
-  TROUPE_TRY(take_load_file(load_file_, text.str(), load));
-  complete(load);
-  TROUPE_TRY(check_plan(load));
-  return std::optional<TrafficPlan>(std::move(load));
-}
-
-Result<SimulateSettings> SimulateOptions::load() const {
-  SimulateSettings settings;
-  TROUPE_TRY(load_plans(settings));
-  TROUPE_TRY_ASSIGN(settings.load, read_load(settings));
-  if (settings.plan || settings.engines) return settings;
+Status SimulateOptions::take_scenario(SimulateSettings& settings) const {
+  Scenario& scenario = settings.scenario;
   if (!scenario_file_.empty()) {
-    TROUPE_TRY_ASSIGN(settings.scenario, load_scenario(scenario_file_, wire_message_names()));
+    TROUPE_TRY_ASSIGN(scenario, load_scenario(scenario_file_, wire_message_names()));
   }
   std::optional<config::NodeConfig> node;
   if (!config_file_.empty()) {
@@ -274,16 +191,23 @@ Result<SimulateSettings> SimulateOptions::load() const {
     TROUPE_TRY_ASSIGN(auto file, read_config_file(config_file_));
     inputs.files.push_back(std::move(file));
     TROUPE_TRY_ASSIGN(auto loaded, config::load_node_config(inputs));
-    take_config(loaded.config, settings.scenario);
+    take_config(loaded.config, scenario);
     node = std::move(loaded.config);
   }
-  for (const auto& copy : copies_) copy(settings.scenario);
-  TROUPE_TRY(take_others(settings.scenario));
-  TROUPE_TRY(take_timing(node, settings));
-  Scenario& scenario = settings.scenario;
-  if (scenario_file_.empty() || seed_option_->given()) scenario.seed = seed_;
+  for (const auto& copy : copies_) copy(scenario);
+  if (async_option_->given()) scenario.cluster.async_steps = async_ == "true";
   scenario.explore_ties = scenario.explore_ties || explore_;
-  set_load_defaults(scenario.workload);
+  return take_timing(node, settings);
+}
+
+Result<SimulateSettings> SimulateOptions::load() const {
+  SimulateSettings settings;
+  TROUPE_TRY(load_plans(settings));
+  if (settings.plan || settings.engines) return settings;
+  TROUPE_TRY(take_scenario(settings));
+  Scenario& scenario = settings.scenario;
+  TROUPE_TRY_ASSIGN(settings.load, simulated_load(load_, scenario.workload, scenario.seed));
+  scenario.seed = settings.load.seed;
   return settings;
 }
 
@@ -296,7 +220,7 @@ std::string SimulateOptions::replay(std::uint64_t seed) const {
     command += " '" + option.text() + "'";
   }
   if (async_option_->given()) command += async_ == "true" ? " --async" : " --no-async";
-  return command;
+  return command + load_.words();
 }
 
 }  // namespace troupe

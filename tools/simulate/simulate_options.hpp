@@ -4,7 +4,9 @@
 // FILE takes the engine's and the gateway's limits and the simulated GPU's constants from a node's
 // configuration; if FILE is the plan of a cluster with prefill and decode apart (cluster_plan.hpp)
 // or of engines that do both (engine_plan.hpp), that cluster is simulated, and only flags of the
-// load and of step times change it. --timing says where step times
+// load and of step times change it. Flags of the load are those of `troupe traffic`
+// (tools/traffic/load_options.hpp); what they do not say is the scenario's or the plan's
+// workload. --timing says where step times
 // come from: formula:v41, or a table's file; to the latter the --host-… flags add what an engine's
 // host takes.
 #pragma once
@@ -16,13 +18,13 @@
 #include <string>
 #include <vector>
 
-#include "actors/traffic/traffic_plan.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
 #include "runtime/simulation/cost_model.hpp"
 #include "runtime/simulation/engine_plan.hpp"
 #include "runtime/simulation/scenario.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/config/node_config.hpp"
+#include "tools/traffic/load_options.hpp"
 
 namespace troupe {
 
@@ -33,8 +35,8 @@ struct SimulateSettings {
   /// At most one of both; then scenario, cost and its source say nothing.
   std::optional<ClusterPlan> plan;
   std::optional<EnginePlan> engines;
-  std::optional<TrafficPlan> load;  ///< of --load, with a plan only
-  std::string memory_warning;       ///< empty: what the GPUs hold fits, as far as the source tells
+  TrafficPlan load;            ///< instead of the scenario's or the plan's workload
+  std::string memory_warning;  ///< empty: what the GPUs hold fits, as far as the source tells
 };
 
 class SimulateOptions {
@@ -61,41 +63,34 @@ class SimulateOptions {
   template <class Section>
   void time_flag(cli::Command& command, const std::string& name, Section Scenario::*section,
                  Duration Section::*member, const std::string& text);
-  void add_load(cli::Command& command);
   void add_cluster(cli::Command& command);
   void add_timing(cli::Command& command);
   static void take_config(const config::NodeConfig& node, Scenario& scenario);
-  /// The flags that are no member's value.
-  Status take_others(Scenario& scenario) const;
   /// Empty: --config is no plan of a cluster. Errors: flags that do not go with one.
   Result<std::string> read_plan_text() const;
   Status load_plans(SimulateSettings& settings) const;
   template <class Plan>
-  Status take_flags(Plan& plan) const;
-  Result<std::optional<TrafficPlan>> read_load(const SimulateSettings& settings) const;
+  Status take_flags(Plan& plan, SimulateSettings& settings) const;
+  Status take_scenario(SimulateSettings& settings) const;
   Status take_timing(const std::optional<config::NodeConfig>& node,
                      SimulateSettings& settings) const;
 
   std::string scenario_file_;
   std::string config_file_;
   std::string timing_;
-  std::string load_file_;
   double host_step_us_ = 0;
   double host_row_us_ = 0;
-  std::uint64_t seed_ = 1;
   bool explore_ = false;
   std::string async_;
-  double osl_stddev_ = 0;
   Scenario given_;              ///< what the flags say
   std::deque<double> seconds_;  ///< and those in seconds; a deque: options keep pointers
   std::vector<cli::Option> options_;
-  std::size_t load_flags_end_ = 0;  ///< options_ from here on do not fit a cluster's plan
-  std::optional<cli::Option> seed_option_;
+  std::size_t shape_flags_ = 0;  ///< options_ from here on do not fit a cluster's plan
   std::optional<cli::Option> async_option_;
-  std::optional<cli::Option> osl_stddev_option_;
   std::optional<cli::Option> host_step_option_, host_row_option_;
   /// Each copies a flag's value into a scenario, if the flag was given.
   std::vector<std::function<void(Scenario&)>> copies_;
+  LoadOptions load_;
 };
 
 }  // namespace troupe

@@ -8,10 +8,12 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <sstream>
 #include <thread>
 
 #include "tools/cli/cli.hpp"
 #include "tools/simulate/plan_variants.hpp"
+#include "tools/simulate/simulated_load.hpp"
 
 namespace troupe {
 
@@ -95,6 +97,8 @@ int complain(const std::vector<PlanOutcome>& outcomes, const std::vector<std::st
 }
 
 struct SweepOptions {
+  explicit SweepOptions(cli::Command& command) : load(command) {}
+  LoadOptions load;
   std::string config;
   std::vector<std::string> vary;
   double within = 0.9;
@@ -138,17 +142,40 @@ void print_sweep(const std::vector<VariedKey>& keys, const std::vector<PlanVaria
   print_table(rows, keys.size());
 }
 
+/// The plan with its load as the flags say it.
+Result<PlanRun> run_of(ClusterPlan plan, const LoadOptions& flags) {
+  TROUPE_TRY_ASSIGN(auto load, simulated_load(flags, plan.workload, plan.seed));
+  plan.seed = load.seed;
+  return PlanRun{std::move(plan), std::move(load)};
+}
+
+/// A varied key that a flag replaces would make equal runs.
+Status check_varied(const VariedKey& varied, const LoadOptions& flags) {
+  constexpr std::string_view kSection = "workload.";
+  std::istringstream keys(varied.key);
+  for (std::string key; std::getline(keys, key, ',');) {
+    std::string name = key.starts_with(kSection) ? key.substr(kSection.size()) : key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (!flags.given(name)) continue;
+    return Error{Code::kInvalid,
+                 "--" + name + " replaces the values of --vary " + key + "; leave one of them out"};
+  }
+  return ok_status();
+}
+
 Result<int> sweep(const SweepOptions& options) {
   std::vector<VariedKey> keys;
   for (const auto& text : options.vary) {
     TROUPE_TRY_ASSIGN(VariedKey key, parse_varied_key(text));
+    TROUPE_TRY(check_varied(key, options.load));
     keys.push_back(std::move(key));
   }
   TROUPE_TRY_ASSIGN(const auto variants, vary_plan(options.config, keys));
-  std::vector<ClusterPlan> plans;
+  std::vector<PlanRun> runs;
   std::vector<std::string> names;
   for (const auto& variant : variants) {
-    plans.push_back(variant.plan);
+    TROUPE_TRY_ASSIGN(auto run, run_of(variant.plan, options.load));
+    runs.push_back(std::move(run));
     std::string& name = names.emplace_back();
     for (std::size_t k = 0; k < keys.size(); ++k) {
       name += (k == 0 ? "" : " ") + keys[k].key + "=" + variant.values[k];
@@ -156,8 +183,8 @@ Result<int> sweep(const SweepOptions& options) {
   }
   std::vector<PlanOutcome> outcomes;
   {
-    Progress progress(plans.size());
-    outcomes = run_plans(plans, threads_of(options.jobs), std::ref(progress));
+    Progress progress(runs.size());
+    outcomes = run_plans(runs, threads_of(options.jobs), std::ref(progress));
   }
   const std::vector<bool> front = pareto_front(outcomes, options.within);
   (options.json ? print_sweep_json : print_sweep)(keys, variants, outcomes, front);
@@ -166,18 +193,24 @@ Result<int> sweep(const SweepOptions& options) {
 }
 
 struct CompareOptions {
+  explicit CompareOptions(cli::Command& command) : load(command) {}
+  LoadOptions load;
   std::string a;
   std::string b;
   bool json = false;
 };
 
 Result<int> compare(const CompareOptions& options) {
-  TROUPE_TRY_ASSIGN(const ClusterPlan a, load_cluster_plan(options.a));
-  TROUPE_TRY_ASSIGN(const ClusterPlan b, load_cluster_plan(options.b));
+  std::vector<PlanRun> runs;
+  for (const std::string& file : {options.a, options.b}) {
+    TROUPE_TRY_ASSIGN(ClusterPlan plan, load_cluster_plan(file));
+    TROUPE_TRY_ASSIGN(auto run, run_of(std::move(plan), options.load));
+    runs.push_back(std::move(run));
+  }
   std::vector<PlanOutcome> outcomes;
   {
     Progress progress(2);
-    outcomes = run_plans({a, b}, threads_of(0), std::ref(progress));
+    outcomes = run_plans(runs, threads_of(0), std::ref(progress));
   }
   if (options.json) {
     rapidjson::StringBuffer buffer;
@@ -225,11 +258,12 @@ std::vector<bool> pareto_front(const std::vector<PlanOutcome>& outcomes, double 
 
 void add_sweep_command(cli::Command& simulate) {
   cli::Command command = simulate.command("sweep", "Run a plan with other values, on all cores");
-  const auto options = std::make_shared<SweepOptions>();
+  const auto options = std::make_shared<SweepOptions>(command);
   command.option("--config", options->config, "plan of a cluster").value_name("FILE").required();
   command
       .option("--vary", options->vary,
-              "a key of the plan and its values; several: all combinations")
+              "a key of the plan and its values; several: all combinations; KEY,KEY=A:B,... "
+              "change together")
       .value_name("KEY=VALUE,VALUE...")
       .required();
   command
@@ -247,7 +281,7 @@ void add_sweep_command(cli::Command& simulate) {
 
 void add_compare_command(cli::Command& simulate) {
   cli::Command command = simulate.command("compare", "Run two plans and put them side by side");
-  const auto options = std::make_shared<CompareOptions>();
+  const auto options = std::make_shared<CompareOptions>(command);
   command.option("A", options->a, "plan of a cluster").required();
   command.option("B", options->b, "the other one").required();
   command.flag("--json", options->json, "print JSON instead of a table");

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tools/config/nearest.hpp"
+#include "runtime/base/nearest.hpp"
 #include "tools/config/scalar.hpp"
 #include "tools/config/yaml_file.hpp"
 
@@ -27,7 +27,7 @@ Error unknown_key(const std::string& where, const std::string& key) {
     std::replace(name.begin(), name.end(), '-', '_');
     names.push_back(std::move(name));
   }
-  const auto near = config::nearest(key, names);
+  const auto near = nearest(key, names);
   return Error{Code::kInvalid, where + ": unknown key " + config::in_quotes(key) +
                                    (near ? "; the nearest is " + *near : "")};
 }
@@ -46,11 +46,23 @@ void choose(const LoadFlag& flag, TrafficPlan& plan) {
   if (name == "phase") plan.request_rate = 0;
 }
 
+bool has_times(const LoadFlag& flag) {
+  const std::string_view name = flag.name;
+  return name == "trace" || name == "phase";
+}
+
+void forget_times(TrafficPlan& plan) {
+  plan.request_rate = 0;
+  plan.phases.clear();
+  plan.num_requests = 0;
+  plan.duration = Duration();
+}
+
 Result<std::string> read_file(const std::string& path) {
   std::error_code failure;
   const auto size = std::filesystem::file_size(path, failure);
   if (failure) return Error{Code::kNotFound, path + ": cannot read it: " + failure.message()};
-  if (size > kLargestFile) return Error{Code::kTooLarge, path + ": larger than 256 KiB"};
+  if (size > kLargestFile) return Error{Code::kInvalid, path + ": larger than 256 KiB"};
   std::ifstream stream(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (!stream) return Error{Code::kIo, path + ": cannot read it"};
@@ -82,6 +94,9 @@ Status take_load_file(const std::string& name, const std::string& text, TrafficP
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Found& a, const Found& b) { return a.flag < b.flag; });
+  if (std::any_of(found.begin(), found.end(), [](const Found& a) { return has_times(*a.flag); })) {
+    forget_times(plan);
+  }
   for (const auto& [flag, entry] : found) {
     choose(*flag, plan);
     const auto taken = take_texts(*flag, entry->value.items, plan);
@@ -113,6 +128,7 @@ LoadOptions::LoadOptions(cli::Command& command) {
 }
 
 Result<TrafficPlan> LoadOptions::plan(TrafficPlan plan) const {
+  if (given("trace") || given("phase")) forget_times(plan);
   if (!file_.empty()) {
     TROUPE_TRY_ASSIGN(const std::string text, read_file(file_));
     TROUPE_TRY(take_load_file(file_, text, plan));
@@ -132,6 +148,23 @@ Result<TrafficPlan> LoadOptions::plan(TrafficPlan plan) const {
   complete(plan);
   TROUPE_TRY(check_plan(plan));
   return plan;
+}
+
+bool LoadOptions::given(std::string_view name) const {
+  return std::any_of(given_.begin(), given_.end(), [&](const Given& one) {
+    return one.flag->name == name && !one.texts.empty();
+  });
+}
+
+std::string LoadOptions::words() const {
+  std::string words = file_.empty() ? "" : " --load '" + file_ + "'";
+  for (const Given& given : given_) {
+    if (std::string_view(given.flag->name) == "seed") continue;
+    for (const std::string& text : given.texts) {
+      words += std::string(" --") + given.flag->name + " '" + text + "'";
+    }
+  }
+  return words;
 }
 
 }  // namespace troupe

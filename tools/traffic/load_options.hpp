@@ -1,8 +1,9 @@
-// The load flags of a command, and the plan that they make: those of `troupe traffic`. The
-// simulator takes the same from a file (--load).
+// The load flags of a command, and the plan that they make: `troupe traffic`, `simulate` and `plan`
+// have the same ones.
 //
-// Precedence: flag, then --load FILE, then what the plan says already. A load file has one section
-// whose keys are the flags' names (load_table.hpp), with "_" or "-":
+// Precedence: flag, then --load FILE, then what the plan says already. Phases and a trace say when
+// requests come and when that ends, so that they replace the plan's own rate and end. A load file
+// has one section whose keys are the flags' names (load_table.hpp), with "_" or "-":
 //
 //   load:
 //     phase: ["60:5", "120:5..50", "600:50"]
@@ -13,7 +14,7 @@
 //     prefix_len: 4000
 //
 // A trace's and a distribution's file are named from the working directory. Errors name the flag,
-// or the file with line and column.
+// or the file with line and column. A load file has at most 256 KiB.
 #pragma once
 
 #include <deque>
@@ -39,6 +40,11 @@ class LoadOptions {
 
   /// What the flags make of `plan`: complete, and possible (check_plan).
   Result<TrafficPlan> plan(TrafficPlan plan = {}) const;
+  /// Whether this flag was given ("isl"); a load file's keys do not count.
+  bool given(std::string_view name) const;
+  /// Those that were given, but for the seed, as they are to be written to say the same again:
+  /// " --isl '512' --phase '60:5'". Empty: none.
+  std::string words() const;
 
  private:
   struct Given {

@@ -122,7 +122,7 @@ constexpr LoadFlag kArrivals[] = {
      TROUPE_TAKE(take_span(text, plan.duration))},
     {"warmup", "num-warmups", "N", "requests before the measured ones [0]",
      TROUPE_TAKE(take_number(text, 0, kMost, plan.warmup))},
-    {"seed", "", "N", "decides arrivals, lengths and prompts [1]",
+    {"seed", "", "N", "decides everything that is drawn [1]",
      TROUPE_TAKE(take_number(text, 0, 9e15, plan.seed))},
 };
 

@@ -80,7 +80,7 @@ TEST(PrefixIndex, BlocksAreThereWhenTheyWereComputed) {
   work.chain = {11, 12, 13, 14};
   work.session = 3;
   EXPECT_EQ(index.hit(&work, 600, Time(), rng), 0u);
-  index.computed(&work, Time());
+  index.computed(&work, 600, Time());
   // 466 tokens at most, three blocks of 128 in them; the session's window is there for 180 s.
   EXPECT_EQ(index.hit(&work, 600, Time() + seconds(179), rng), 384u);
   EXPECT_EQ(index.hit(&work, 600, Time() + seconds(180), rng), 256u);

@@ -55,6 +55,25 @@ class BucketPolicyTest : public testing::Test {
     policy.round(handouts);
     note(handouts);
   }
+  /// All that was handed out ends.
+  void end_all() {
+    while (!handed.empty()) {
+      const std::uint64_t done = handed.back();
+      handed.pop_back();
+      ends(done);
+    }
+  }
+  /// Rounds in which all buckets ask for as much: a split that stands.
+  void settle() {
+    for (std::uint32_t i = 0; i < options().settling; ++i) {
+      arrive(300, kShort);
+      arrive(15, kMiddle);
+      arrive(3, 100'000);
+      arrives(kLong);
+      round();
+      end_all();
+    }
+  }
   void note(const Handouts& handouts) {
     for (const RequestId request : handouts) handed.push_back(request.value);
   }
@@ -130,9 +149,42 @@ TEST_F(BucketPolicyTest, BucketsDivideEnginesByDemand) {
   EXPECT_EQ(policy.engines_of(3), 2u);
 }
 
+TEST_F(BucketPolicyTest, TheFirstDemandSplitsAllEngines) {
+  engines(8);
+  EXPECT_FALSE(policy.wants_round());
+  arrive(40, kMiddle);
+  EXPECT_TRUE(policy.wants_round());
+  round();
+  EXPECT_FALSE(policy.wants_round());
+  EXPECT_EQ(policy.engines_of(1), 8u) << "the even spread was nobody's demand";
+  end_all();
+  // The next rounds may still say that the first one was chance.
+  arrive(700, kShort);
+  EXPECT_FALSE(policy.wants_round());
+  round();
+  EXPECT_EQ(policy.engines_of(0) + policy.engines_of(1), 8u);
+  EXPECT_GE(policy.engines_of(0), 3u);
+}
+
+TEST_F(BucketPolicyTest, ASplitIsMadeAnewAfterAPauseWithoutDemand) {
+  engines(8);
+  settle();
+  arrive(100, kShort);
+  round();
+  end_all();
+  EXPECT_LE(policy.engines_of(0), 3u) << "it stands: one moves";
+  for (int i = 0; i < 60; ++i) round();
+  arrive(100, kShort);
+  EXPECT_TRUE(policy.wants_round());
+  round();
+  EXPECT_EQ(policy.engines_of(0), 8u);
+}
+
 TEST_F(BucketPolicyTest, ARoundMovesOneEngineAndAFirstOneBesides) {
   engines(8);
-  for (int i = 0; i < 10; ++i) {  // only short ones: the other buckets lose their engines
+  settle();
+  for (std::uint32_t lane = 0; lane < 4; ++lane) ASSERT_EQ(policy.engines_of(lane), 2u) << lane;
+  for (int i = 0; i < 20; ++i) {  // only short ones: the other buckets lose their engines
     arrive(100, kShort);
     const auto before = policy.engines_of(0);
     round();

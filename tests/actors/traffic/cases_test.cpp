@@ -5,6 +5,7 @@
 #include "actors/traffic/report_text.hpp"
 #include "actors/traffic/traffic_core.hpp"
 #include "runtime/actor/world.hpp"
+#include "tests/actors/traffic/length_prompts.hpp"
 
 namespace troupe {
 namespace {
@@ -66,7 +67,7 @@ TrafficReport report_of(const TrafficPlan& plan, const CaseServer::Args& server_
   World world{WorldOptions{}};
   TrafficCore::Args args;
   args.plan = plan;
-  args.prompts = std::make_shared<const SimulatedPrompts>();
+  args.prompts = std::make_shared<const LengthPrompts>();
   args.target = world.spawn_root<CaseServer>(NodeId(0), 1, server_args);
   const ActorRef traffic = world.spawn_root<TrafficCore>(NodeId(0), 2, args);
   world.run_until(Time() + seconds(10'000));

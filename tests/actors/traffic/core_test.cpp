@@ -2,6 +2,7 @@
 
 #include "actors/traffic/traffic_core.hpp"
 #include "runtime/actor/world.hpp"
+#include "tests/actors/traffic/length_prompts.hpp"
 
 namespace troupe {
 namespace {
@@ -63,7 +64,7 @@ class TrafficCoreTest : public testing::Test {
     TrafficCore::Args args;
     args.plan = plan;
     args.source = source;
-    args.prompts = std::make_shared<const SimulatedPrompts>();
+    args.prompts = std::make_shared<const LengthPrompts>();
     args.target = server;
     traffic = world.spawn_root<TrafficCore>(NodeId(0), 2, args);
   }

@@ -59,6 +59,25 @@ TEST(ClusterPlan, AnotherGpuScalesWhatItsSheetSaysAndMarksTheRest) {
   EXPECT_EQ(own->constant("nic_gb_s"), 25);
 }
 
+TEST(ClusterPlan, StepTimesOfAnAscendAreNotInvented) {
+  const auto refused = parse_cluster_plan("hardware: Ascend 950\nprefill: {}\n", "x.yaml");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "x.yaml: hardware: no source says how long steps of an Ascend 950 take; measure them "
+            "and give in constants: prefill_a_ms prefill_b_us decode_t0_ms decode_p1_us "
+            "decode_p2_us decode_knee");
+  const auto plan = parse_cluster_plan(
+      "hardware: Ascend 950\nconstants: {prefill_a_ms: 30, prefill_b_us: 20, decode_t0_ms: 12, "
+      "decode_p1_us: 8, decode_p2_us: 20, decode_knee: 200}\n",
+      "x.yaml");
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_NEAR(plan->constant("decode_k_ms"), 0.01468 * 8 / 3.8, 1e-5);
+  for (const auto& line : plan->describe()) {
+    if (line.starts_with("prefill_a_ms"))
+      EXPECT_EQ(line, "prefill_a_ms = 30 ms a step; set by x.yaml");
+  }
+}
+
 TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
   EXPECT_EQ(problem("prefill: {}\nprefil: {}\n").substr(0, 37),
             "x.yaml:2: unknown key cluster.prefil;");
@@ -121,6 +140,7 @@ TEST(ClusterPlan, EveryConstantMayBeSetToItsDefault) {
 
 TEST(ClusterPlan, IsToldFromANodesConfiguration) {
   EXPECT_TRUE(is_cluster_plan("prefill: {engines: 1}\n"));
+  EXPECT_TRUE(is_cluster_plan("prefil: {engines: 1}\nworkload: {isl: 100}\n"));
   EXPECT_FALSE(is_cluster_plan("node: {port: 8000}\n"));
   EXPECT_FALSE(is_cluster_plan("a: [\n"));
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/config/nearest.hpp"
+#include "runtime/base/nearest.hpp"
 
 namespace troupe::config {
 namespace {

@@ -71,9 +71,9 @@ TEST(PlanVariants, AreBounded) {
 
 TEST(Sweep, GivesTheSameOnAnyNumberOfThreads) {
   const PlanFile file(kPlan);
-  std::vector<ClusterPlan> plans;
+  std::vector<PlanRun> plans;
   for (auto& variant : vary_plan(file.path(), keys({"seed=1,2,3", "prefill.ranks=1,2"})).value()) {
-    plans.push_back(std::move(variant.plan));
+    plans.push_back({std::move(variant.plan), {}});
   }
   std::size_t told = 0;
   const auto one = run_plans(plans, 1, [&](std::size_t ended) { told = ended; });

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace troupe::config {
+namespace troupe {
 
 /// Optimal string alignment distance; O(|a| * |b|). Both are cut to 128 bytes, longer than any
 /// name.
@@ -24,4 +24,4 @@ std::size_t typo_distance(std::string_view name);
 std::optional<std::string> nearest(std::string_view name,
                                    const std::vector<std::string>& candidates);
 
-}  // namespace troupe::config
+}  // namespace troupe

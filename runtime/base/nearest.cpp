@@ -1,9 +1,9 @@
-#include "tools/config/nearest.hpp"
+#include "runtime/base/nearest.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace troupe::config {
+namespace troupe {
 
 namespace {
 constexpr std::size_t kLongestName = 128;
@@ -49,4 +49,4 @@ std::optional<std::string> nearest(std::string_view name,
   return best;
 }
 
-}  // namespace troupe::config
+}  // namespace troupe
