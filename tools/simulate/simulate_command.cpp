@@ -205,10 +205,10 @@ Result<bool> drive(const Control& control, const RunControl::Make& make, const L
 }
 
 /// A cluster with prefill and decode apart.
-class PlanRun {
+class DrivenPlan {
  public:
-  PlanRun(const ClusterPlan& plan, const TrafficPlan& load, const SimulateOptions& options,
-          const Control& control)
+  DrivenPlan(const ClusterPlan& plan, const TrafficPlan& load, const SimulateOptions& options,
+             const Control& control)
       : plan_(plan), load_(load), options_(options), control_(control) {}
 
   Result<int> run() {
@@ -309,7 +309,7 @@ Result<int> simulate_engines(const EnginePlan& plan, const TrafficPlan& load,
   print_report(report, lines, options);
   if (whole.ok() && !*whole) return cli::kOk;
   const Status ended = whole.ok() ? ok_status() : Status(whole.error());
-  return verdict(ended, cluster->broken_rules(), plan.seed, options);
+  return verdict(ended, cluster->broken_rules(), plan.seed, options.replay(plan.seed));
 }
 
 /// Nodes whose ranks do both.
@@ -347,7 +347,7 @@ Result<int> simulate_scenario(const SimulateSettings& settings, const SimulateOp
 Result<int> simulate(const SimulateOptions& options, const Control& control) {
   (void)use_huge_pages();
   TROUPE_TRY_ASSIGN(const SimulateSettings settings, options.load());
-  if (settings.plan) return PlanRun(*settings.plan, settings.load, options, control).run();
+  if (settings.plan) return DrivenPlan(*settings.plan, settings.load, options, control).run();
   if (!options.report.empty() || !options.perfetto.empty() || control.sweep_every_event) {
     return Error{Code::kInvalid,
                  "--report, --perfetto and --check-every-event need the plan of a cluster with "
