@@ -23,6 +23,7 @@
 #include "actors/pd/pd_messages.hpp"
 #include "actors/prefill_balancer/chunk_queue.hpp"
 #include "actors/prefill_balancer/prefill_messages.hpp"
+#include "actors/prefill_balancer/prefix_cache.hpp"
 #include "runtime/actor/actor.hpp"
 #include "runtime/base/linked_map.hpp"
 #include "runtime/cost/cost_fit.hpp"
@@ -40,6 +41,9 @@ class PrefillEngineCore {
     Duration budget = milliseconds(220);
     ChunkLimits limits;
     bool fit = true;
+    /// Of its own prefix cache, whose blocks are visible when they were computed; 0: prefixes are
+    /// in the store, and a request brings what it hit there.
+    std::uint32_t cache_blocks = 0;
     ActorRef balancer;
     ActorRef decode_balancer;
   };
@@ -67,6 +71,7 @@ class PrefillEngineCore {
     StartPrefill start;
     Time until;  ///< the request's deadline
   };
+  std::uint32_t hit_of(const StartPrefill& start) const;
   void drop(RequestId request);
   void reserve_decode(const Job& job, Time now, Effects& out);
   void launch(Context& context, Effects& out);
@@ -79,6 +84,7 @@ class PrefillEngineCore {
   std::vector<ActorRef> routes_;           ///< that are watched
   std::shared_ptr<const GroupPlan> plan_;  ///< of the step in flight
   CostFit fit_;
+  PrefixCache cache_;
   std::uint64_t steps_ = 0;
   GroupUse use_;
 };

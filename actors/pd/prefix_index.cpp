@@ -7,7 +7,7 @@ namespace troupe {
 std::uint32_t PrefixIndex::hit(const SimulatedWork* work, std::uint32_t length, Time now,
                                Rng& rng) {
   std::uint32_t hit = 0;
-  if (work != nullptr) {
+  if (work != nullptr && options_.shared) {
     const std::uint64_t stored =
         work->chain.empty() ? work->cached
                             : std::uint64_t{store_.leading(work->chain)} * options_.chain_tokens;
@@ -27,7 +27,7 @@ bool PrefixIndex::has_window(const SimulatedWork& work, Time now, Rng& rng) {
 }
 
 void PrefixIndex::computed(const SimulatedWork* work, Time now) {
-  if (work == nullptr) return;
+  if (work == nullptr || !options_.shared) return;
   store_.touch(work->chain);
   if (work->session == 0) return;
   const Time until = now + options_.window_life;

@@ -22,6 +22,7 @@ namespace troupe {
 class PrefixIndex {
  public:
   struct Options {
+    bool shared = true;  ///< there is a store; else each engine has its own cache, and knows
     std::uint32_t store_blocks = 1u << 20;
     std::uint32_t chain_tokens = 128;  ///< of a hash of a chain
     Duration window_life = seconds(180);
@@ -35,6 +36,8 @@ class PrefixIndex {
   std::uint32_t hit(const SimulatedWork* work, std::uint32_t length, Time now, Rng& rng);
   /// Its blocks are in the store now, its window on some machine.
   void computed(const SimulatedWork* work, Time now);
+  /// An engine has so much of a prompt in its own cache.
+  void found(std::uint32_t tokens) { hit_ += tokens; }
 
   std::uint64_t tokens_asked() const { return asked_; }
   std::uint64_t tokens_hit() const { return hit_; }

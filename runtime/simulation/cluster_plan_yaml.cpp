@@ -172,6 +172,15 @@ Status read_decode(const std::string& file, const YAML::Node& node, DecodePlan& 
   return map.finish();
 }
 
+Status read_prefix(const std::string& file, const YAML::Node& node, PrefixPlan& plan) {
+  if (!node) return ok_status();
+  constexpr std::uint64_t kTokensMost = std::uint64_t{1} << 36;
+  YamlMap map(file, node, "prefix");
+  map.get("store_tokens", plan.store_tokens, 0, kTokensMost);
+  map.get("own_cache_tokens", plan.own_cache_tokens, 0, kTokensMost);
+  return map.finish();
+}
+
 Result<GroupFault> read_group_fault(const std::string& file, const YAML::Node& node,
                                     const ClusterPlan& plan) {
   YamlMap map(file, node, "faults");
@@ -253,6 +262,7 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   TROUPE_TRY(read_constants(file, map.child("constants"), plan));
   TROUPE_TRY(read_prefill(file, map.child("prefill"), plan.prefill));
   TROUPE_TRY(read_decode(file, map.child("decode"), plan.decode));
+  TROUPE_TRY(read_prefix(file, map.child("prefix"), plan.prefix));
   TROUPE_TRY(read_workload(file, map.child("workload"), plan.workload, [&](YamlMap& load) {
     load.get("cached_share", plan.prefix.cached_share, 0, 1);
   }));

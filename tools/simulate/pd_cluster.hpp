@@ -65,6 +65,8 @@ class PdCluster {
   }
   /// Of the lives that are there now.
   GroupUse prefill_use();
+  /// Of each engine's life that is there now.
+  std::vector<GroupUse> prefill_uses();
   GroupUse decode_use();
   std::size_t groups_lost() const { return kills_; }
   const std::vector<std::string>& crashes() const { return crashes_; }
@@ -84,6 +86,7 @@ class PdCluster {
   void start_groups(DraftRule drafts);
   void start_front(const TrafficPlan& traffic);
   std::shared_ptr<const PromptMaker> prompts() const;
+  std::uint32_t own_cache_blocks() const;
   FabricSpeeds speeds() const;
   PrefillCurve prefill_curve() const;
   DraftBudget::Options draft_options(DraftRule rule) const;

@@ -18,11 +18,17 @@ Core* PdCluster::group(const ActorRef& host) {
   return world_->find(ref) == nullptr ? nullptr : &world_->core<Core>(ref);
 }
 
+std::vector<GroupUse> PdCluster::prefill_uses() {
+  std::vector<GroupUse> uses;
+  for (const ActorRef& host : engines_) {
+    if (const auto* engine = group<PrefillEngineCore>(host)) uses.push_back(engine->use());
+  }
+  return uses;
+}
+
 GroupUse PdCluster::prefill_use() {
   GroupUse use;
-  for (const ActorRef& host : engines_) {
-    if (const auto* engine = group<PrefillEngineCore>(host)) use.add(engine->use());
-  }
+  for (const GroupUse& one : prefill_uses()) use.add(one);
   return use;
 }
 
