@@ -134,7 +134,9 @@ void EngineCore::take_chunks(const GroupResult& result, Effects& out) {
     Job& job = *known;
     job.computed += chunk.tokens;
     if (job.computed < job.target()) continue;
-    if (chunk.work != nullptr) cache_.touch(chunk.work->chain);
+    if (chunk.work != nullptr) {
+      cache_.touch(prompt_chain(chunk.work->chain, job.length, args_.limits.block_tokens));
+    }
     job.decoding = true;
     ++decoding_;
     if (chunk.last) ++job.generated;

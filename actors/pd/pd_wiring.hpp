@@ -21,6 +21,7 @@ struct PdWiring {
   ActorRef decode_balancer;
   ActorRef fabric;
   KvSizes kv;
+  bool own_caches = false;  ///< prefixes are in the engines, and nowhere else
   /// Of the first member of the group on each node; the others follow.
   std::vector<PortId> first_port;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/decode_balancer/decode_messages.hpp"
+#include "actors/pd/hit_policy.hpp"
 #include "actors/pd/token_batches.hpp"
 
 namespace troupe {
@@ -17,7 +18,8 @@ constexpr std::uint64_t kLearnedEvery = 64;
 PrefillEngineCore::PrefillEngineCore(const Args& args)
     : args_(args),
       queues_(args.members, ChunkQueue(args.curve, args.budget, args.limits)),
-      fit_(args.curve) {
+      fit_(args.curve),
+      cache_(args.cache_blocks) {
   use_.members = args.members;
 }
 
@@ -46,8 +48,18 @@ void PrefillEngineCore::on(const StartPrefill& start, Context& context, Effects&
     routes_.push_back(context.from);
     out.watch(context.from);
   }
-  queues_[start.member].push(start.request, start.hit, start.length);
+  queues_[start.member].push(start.request, hit_of(start), start.length);
   launch(context, out);
+}
+
+std::uint32_t PrefillEngineCore::hit_of(const StartPrefill& start) const {
+  if (args_.cache_blocks == 0 || start.sealed.work == nullptr) return start.hit;
+  // The balancer only guesses what is here.
+  const std::uint64_t stored =
+      std::uint64_t{cache_.leading(start.sealed.work->chain)} * kBlockTokens;
+  return prefix_hit(start.length,
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(stored, start.length)),
+                    true);
 }
 
 void PrefillEngineCore::on(const StopPrefill& stop, Context& context, Effects& out) {
@@ -152,6 +164,10 @@ void PrefillEngineCore::tell_progress(const GroupResult& result, Context& contex
     const StartPrefill& start = job->start;
     advanced.rows.push_back({chunk.request, start.generation, chunk.start + chunk.tokens});
     if (!chunk.last) continue;
+    if (chunk.work != nullptr) {
+      // A chain goes on with the answer's blocks, which decode computes.
+      cache_.touch(prompt_chain(chunk.work->chain, start.length, kBlockTokens));
+    }
     batches.add(start.streams, job->route, chunk.request, 0, 1, complete);
     out.send(job->route, make_message<PrefillEnded>(chunk.request, complete));
     drop(chunk.request);

@@ -25,6 +25,7 @@
 #include "actors/pd/pd_messages.hpp"
 #include "actors/prefill_balancer/chunk_queue.hpp"
 #include "actors/prefill_balancer/prefill_messages.hpp"
+#include "actors/prefill_balancer/prefix_cache.hpp"
 #include "runtime/actor/actor.hpp"
 #include "runtime/base/id_map.hpp"
 #include "runtime/cost/cost_fit.hpp"
@@ -42,6 +43,9 @@ class PrefillEngineCore {
     Duration budget = milliseconds(220);
     ChunkLimits limits;
     bool fit = true;
+    /// Of its own prefix cache, whose blocks are visible when they were computed; 0: prefixes are
+    /// in the store, and a request brings what it hit there.
+    std::uint32_t cache_blocks = 0;
     ActorRef balancer;
     ActorRef decode_balancer;
   };
@@ -79,6 +83,7 @@ class PrefillEngineCore {
     Time until;  ///< the request's deadline
   };
   void join(Context& context, Effects& out);
+  std::uint32_t hit_of(const StartPrefill& start) const;
   void drop(RequestId request);
   void reserve_decode(const Job& job, Time now, Effects& out);
   void launch(Context& context, Effects& out);
@@ -92,6 +97,7 @@ class PrefillEngineCore {
   bool known_ = false;                     ///< somebody sent it work: its joining was heard
   std::shared_ptr<const GroupPlan> plan_;  ///< of the step in flight
   CostFit fit_;
+  PrefixCache cache_;
   std::uint64_t steps_ = 0;
   GroupUse use_;
 };

@@ -8,7 +8,7 @@ std::uint32_t PrefixIndex::hit(const SimulatedWork* work, std::uint32_t length, 
                                Rng& rng) {
   std::uint32_t hit = 0;
   if (options_.store_life > Duration()) store_.drop_unused(now - options_.store_life);
-  if (work != nullptr) {
+  if (work != nullptr && options_.shared) {
     const std::uint64_t stored =
         work->chain.empty() ? work->cached
                             : std::uint64_t{store_.leading(work->chain)} * options_.chain_tokens;
@@ -28,14 +28,12 @@ bool PrefixIndex::has_window(const SimulatedWork& work, Time now, Rng& rng) {
 }
 
 void PrefixIndex::answered(const SimulatedWork* work, Time now) {
-  if (work != nullptr) store_.touch(work->chain, now);
+  if (work != nullptr && options_.shared) store_.touch(work->chain, now);
 }
 
 void PrefixIndex::computed(const SimulatedWork* work, std::uint32_t length, Time now) {
-  if (work == nullptr) return;
-  const std::span<const std::uint64_t> chain = work->chain;
-  const std::size_t blocks = length / options_.chain_tokens;
-  store_.touch(chain.first(std::min(blocks, chain.size())), now);
+  if (work == nullptr || !options_.shared) return;
+  store_.touch(prompt_chain(work->chain, length, options_.chain_tokens), now);
   if (work->session == 0) return;
   const Time until = now + options_.window_life;
   if (Time* known = windows_.find(work->session)) {

@@ -24,6 +24,7 @@ namespace troupe {
 class PrefixIndex {
  public:
   struct Options {
+    bool shared = true;  ///< there is a store; else each engine has its own cache, and knows
     std::uint32_t store_blocks = 1u << 20;
     Duration store_life;               ///< of a block after its last use; 0: endless
     std::uint32_t chain_tokens = 128;  ///< of a hash of a chain
@@ -40,6 +41,8 @@ class PrefixIndex {
   void computed(const SimulatedWork* work, std::uint32_t length, Time now);
   /// So are those of its answer.
   void answered(const SimulatedWork* work, Time now);
+  /// An engine has so much of a prompt in its own cache.
+  void found(std::uint32_t tokens) { hit_ += tokens; }
 
   std::uint64_t tokens_asked() const { return asked_; }
   std::uint64_t tokens_hit() const { return hit_; }

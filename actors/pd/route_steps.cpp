@@ -1,7 +1,15 @@
 // A flow's way, from the prefill balancer to the end of its answer.
+#include <algorithm>
+
 #include "actors/pd/route_core.hpp"
 
 namespace troupe {
+
+namespace {
+/// Prompts without a session that begin alike go to one engine, where policies do that: by their
+/// first 2,048 tokens (KVROUTER.md).
+constexpr std::size_t kAffinityBlocks = 16;
+}  // namespace
 
 void RouteCore::submit(Flow& flow, Context& context, Effects& out) {
   enter(flow, State::kQueued, context.now);
@@ -10,7 +18,12 @@ void RouteCore::submit(Flow& flow, Context& context, Effects& out) {
   submit.owner = context.self;
   submit.length = flow.length;
   submit.hit = flow.hit;
-  if (flow.sealed.work != nullptr) submit.affinity = flow.sealed.work->session;
+  if (const SimulatedWork* work = flow.sealed.work.get()) {
+    submit.affinity = work->session;
+    const std::size_t first = std::min(work->chain.size(), kAffinityBlocks);
+    if (submit.affinity == 0 && first > 0) submit.affinity = work->chain[first - 1];
+    if (args_.wiring->own_caches) submit.chain = work->chain;
+  }
   submit.time_left = flow.deadline - context.now;
   out.send(args_.wiring->prefill_balancer, make_message<SubmitPrefill>(std::move(submit)));
 }
@@ -30,7 +43,8 @@ void RouteCore::on(const PrefillAssigned& assigned, Context& context, Effects& o
   }
   flow->engine = {assigned.engine, assigned.member, assigned.generation};
   flow->hit = assigned.hit;
-  if (flow->hit == 0) return start_prefill(*flow, context, out);
+  if (args_.wiring->own_caches) prefixes_.found(flow->hit);
+  if (flow->hit == 0 || args_.wiring->own_caches) return start_prefill(*flow, context, out);
   enter(*flow, State::kFetching, context.now);
   const KvSizes& kv = args_.wiring->kv;
   const PortId port = port_of(flow->engine);

@@ -11,8 +11,10 @@
 // Units: positions and counts are tokens.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/base/strong.hpp"
@@ -28,6 +30,13 @@ struct SimulatedWork {
   std::vector<std::uint64_t> chain;  ///< block hashes of the prompt and its answer
   std::uint64_t session = 0;         ///< 0: none
 };
+
+/// The blocks of a chain that lie within the prompt.
+inline std::span<const std::uint64_t> prompt_chain(std::span<const std::uint64_t> chain,
+                                                   std::uint32_t prompt_tokens,
+                                                   std::uint32_t block_tokens) {
+  return chain.first(std::min<std::size_t>(prompt_tokens / block_tokens, chain.size()));
+}
 
 /// Goes with a request through the cores of one process; never over a wire.
 struct SealedWork {

@@ -7,6 +7,7 @@
 //   timing: formula:v41                  # or a table of measured steps: a file, or its name
 //   constants:                           # each has a default, with its source
 //     prefill_b_us: {value: 11.2, source: measured on our machines}
+//   prefix:   {own_cache_tokens: 1000000}    # of each prefill engine, instead of the store
 //   workload: {request_rate: 1000, num_requests: 20000, isl: 77000, cached_share: 0.96, osl: 800}
 //   faults:                              # fault_plan.hpp
 //     - {at_ms: 2000, kill: decode_instance, which: 0}
@@ -69,9 +70,10 @@ struct DecodePlan {
   std::string policy = "balanced";
 };
 
-/// What a request is, beside Workload.
+/// Where prefixes are, and what of prompts that have no hash chains.
 struct PrefixPlan {
-  double cached_share = 0;  ///< of a prompt, in the store
+  double cached_share = 0;             ///< of a prompt, in the store
+  std::uint64_t own_cache_tokens = 0;  ///< of each engine; 0: there is the store
 };
 
 struct ClusterPlan {

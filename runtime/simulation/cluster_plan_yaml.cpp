@@ -211,6 +211,14 @@ Status read_decode(const std::string& file, const YAML::Node& node, DecodePlan& 
   return map.finish();
 }
 
+Status read_prefix(const std::string& file, const YAML::Node& node, PrefixPlan& plan) {
+  if (!node) return ok_status();
+  constexpr std::uint64_t kTokensMost = std::uint64_t{1} << 36;
+  YamlMap map(file, node, "prefix");
+  map.get("own_cache_tokens", plan.own_cache_tokens, 0, kTokensMost);
+  return map.finish();
+}
+
 Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   YamlMap map(file, root, "cluster");
   ClusterPlan plan;
@@ -230,6 +238,7 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   TROUPE_TRY(read_constants(file, map.child("constants"), plan));
   TROUPE_TRY(read_prefill(file, map.child("prefill"), plan.prefill));
   TROUPE_TRY(read_decode(file, map.child("decode"), plan.decode));
+  TROUPE_TRY(read_prefix(file, map.child("prefix"), plan.prefix));
   TROUPE_TRY(read_workload(file, map.child("workload"), plan.workload, [&](YamlMap& load) {
     load.get("cached_share", plan.prefix.cached_share, 0, 1);
   }));

@@ -2,6 +2,7 @@
 #include "tools/simulate/pd_cluster.hpp"
 
 #include "actors/load/trace_source.hpp"
+#include "actors/pd/hit_policy.hpp"
 #include "runtime/simulation/group_models.hpp"
 #include "tools/simulate/pd_prompts.hpp"
 #include "tools/simulate/simulated_recipe.hpp"
@@ -11,7 +12,6 @@ namespace troupe {
 namespace {
 
 constexpr NodeId kFront(0);
-constexpr double kBlockTokensOfKv = 128;
 /// Roots of the front node; NodeCore::kName is 1.
 enum RootName : std::uint64_t {
   kTrafficRoot = 2,
@@ -170,7 +170,7 @@ FabricSpeeds PdCluster::speeds() const {
   speeds.storage_read = plan_.constant("storage_read_gib_s") * (1ull << 30);
   speeds.storage_write = plan_.constant("storage_write_gib_s") * (1ull << 30);
   speeds.storage_ops = plan_.constant("storage_mops") * 1e6;
-  speeds.storage_block = plan_.constant("kv_token_bytes") * kBlockTokensOfKv;
+  speeds.storage_block = plan_.constant("kv_token_bytes") * kBlockTokens;
   speeds.access = from_seconds(plan_.constant("storage_access_us") * 1e-6);
   speeds.jitter = from_seconds(plan_.constant("storage_jitter_us") * 1e-6);
   return speeds;
@@ -181,8 +181,13 @@ PrefillCurve PdCluster::prefill_curve() const {
   return {constants.a * 1e9, constants.b * 1e9, constants.g * 1e9};
 }
 
+std::uint32_t PdCluster::own_cache_blocks() const {
+  return static_cast<std::uint32_t>(plan_.prefix.own_cache_tokens / kBlockTokens);
+}
+
 void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
   PdWiring& wiring = *wiring_;
+  wiring.own_caches = plan_.prefix.own_cache_tokens > 0;
   wiring.kv.token_bytes = static_cast<std::uint64_t>(plan_.constant("kv_token_bytes"));
   FabricCore::Args fabric;
   fabric.speeds = speeds();
@@ -191,9 +196,14 @@ void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
   PrefillBalancerCore::Args prefills;
   prefills.rule = prefill;
   prefills.curve = prefill_curve();
-  prefills.buckets.most = plan_.prefill.step_budget * 2;
+  // Ranks of a group wait for each other, so that it has more in hand; a single one waits for
+  // nobody, and what it takes early nobody else can have.
+  prefills.buckets.most =
+      plan_.prefill.ranks > 1 ? plan_.prefill.step_budget * 2 : prefills.buckets.least;
   prefills.buckets.moves_a_round = plan_.prefill.moves_a_round;
   prefills.waiting_most = plan_.requests_max;
+  prefills.push.seed = plan_.seed;
+  prefills.push.cache_blocks = own_cache_blocks();
   wiring.prefill_balancer = actors_.prefill_balancer =
       world_->spawn_root<PrefillBalancerCore>(kFront, kPrefillBalancerRoot, prefills);
   DecodeBalancerCore::Args decodes;
@@ -226,6 +236,7 @@ void PdCluster::start_groups(DraftRule drafts) {
       args.budget = plan_.prefill.step_budget;
       args.limits.tokens = plan_.prefill.chunk_tokens;
       args.fit = plan_.prefill.fit;
+      args.cache_blocks = own_cache_blocks();
       args.balancer = wiring_->prefill_balancer;
       args.decode_balancer = wiring_->decode_balancer;
       host.group = args;
@@ -236,7 +247,7 @@ void PdCluster::start_groups(DraftRule drafts) {
       args.stream = streams_[i];
       args.members = plan_.decode.ranks;
       args.rows_most = plan_.decode.rows_most;
-      const double block = plan_.constant("kv_token_bytes") * kBlockTokensOfKv;
+      const double block = plan_.constant("kv_token_bytes") * kBlockTokens;
       args.blocks = static_cast<std::uint32_t>(plan_.decode.kv_gb * 1e9 / block);
       args.drafts = draft_options(drafts);
       args.balancer = wiring_->decode_balancer;
@@ -278,6 +289,7 @@ void PdCluster::start_front() {
   route.model = SimulatedRecipe::kModel;
   route.context_max = plan_.context_max;
   route.rows_most = plan_.requests_max;
+  route.prefixes.shared = !wiring_->own_caches;
   route.prefixes.store_blocks = static_cast<std::uint32_t>(plan_.constant("store_blocks"));
   route.prefixes.store_life = from_seconds(plan_.constant("store_life_s"));
   route.prefixes.window_miss = plan_.constant("window_miss");

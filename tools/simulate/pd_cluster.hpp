@@ -78,6 +78,8 @@ class PdCluster {
   }
   /// Of the lives that are there now.
   GroupUse prefill_use();
+  /// Of each engine's life that is there now.
+  std::vector<GroupUse> prefill_uses();
   GroupUse decode_use();
   const PdFaults::Counts& faults() const { return faults_.counts(); }
   /// Sampled each `sample_every`.
@@ -99,6 +101,7 @@ class PdCluster {
   void start_groups(DraftRule drafts);
   void start_front();
   std::shared_ptr<const PromptMaker> prompts() const;
+  std::uint32_t own_cache_blocks() const;
   FabricSpeeds speeds() const;
   PrefillCurve prefill_curve() const;
   DraftBudget::Options draft_options(DraftRule rule) const;

@@ -10,11 +10,17 @@ namespace {
 constexpr Duration kRest = seconds(20);
 }  // namespace
 
+std::vector<GroupUse> PdCluster::prefill_uses() {
+  std::vector<GroupUse> uses;
+  for (const ActorRef& host : actors_.engines) {
+    if (const auto* engine = actors_.group<PrefillEngineCore>(host)) uses.push_back(engine->use());
+  }
+  return uses;
+}
+
 GroupUse PdCluster::prefill_use() {
   GroupUse use;
-  for (const ActorRef& host : actors_.engines) {
-    if (const auto* engine = actors_.group<PrefillEngineCore>(host)) use.add(engine->use());
-  }
+  for (const GroupUse& one : prefill_uses()) use.add(one);
   return use;
 }
 

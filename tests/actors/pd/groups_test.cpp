@@ -217,7 +217,8 @@ TEST_F(InstanceTest, ASecondStartReplacesTheFirstWhoseEndIsNotItsOwn) {
       instance.hears(done({{milliseconds(10), Duration()}, {{RequestId(1), 0, 49}}, 3}));
   EXPECT_EQ(turn.count<DecodeEnded>(), 0u) << "the end of the row that was replaced";
   const auto next = launched(turn);
-  EXPECT_EQ(next->leaves, std::vector{RequestId(1)});
+  ASSERT_EQ(next->leaves.size(), 1u);
+  EXPECT_EQ(next->leaves[0].request, RequestId(1));
   EXPECT_EQ(next->enters.size(), 1u);
   const Turn end =
       instance.hears(done({{milliseconds(10), Duration()}, {{RequestId(1), 1, 49}}, 3}));

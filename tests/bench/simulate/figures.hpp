@@ -27,7 +27,7 @@ std::vector<Figure> world_figures(bool quick);
 /// growth_4096: 64, 512 and 4,096 GPUs at the same load a GPU.
 Figure growth_figure(bool quick);
 /// router_p95_vs_best, router_imbalance: the conversation trace at 8 engines.
-std::vector<Figure> router_figures(const std::vector<TraceLine>& trace);
+std::vector<Figure> router_figures(const std::string& file);
 /// decode_spread: lengths of the agentic trace on 256 GPUs, KV as 40 % of a step.
 Figure spread_figure(const std::vector<TraceLine>& trace, bool quick);
 /// chunk_budget_p95: a hidden curve that drifts, and steps that are filled to a budget.

@@ -50,7 +50,7 @@ int run(int argc, char** argv) {
   std::vector<Figure> figures = world_figures(arguments.quick);
   figures.push_back(growth_figure(arguments.quick));
   if (!conversation.empty()) {
-    for (Figure& figure : router_figures(read_trace(conversation))) {
+    for (Figure& figure : router_figures(conversation)) {
       figures.push_back(std::move(figure));
     }
   }

@@ -73,8 +73,9 @@ TEST(ClusterPlan, StepTimesOfAnAscendAreNotInvented) {
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   EXPECT_NEAR(plan->constant("decode_k_ms"), 0.01468 * 8 / 3.8, 1e-5);
   for (const auto& line : plan->describe()) {
-    if (line.starts_with("prefill_a_ms"))
+    if (line.starts_with("prefill_a_ms")) {
       EXPECT_EQ(line, "prefill_a_ms = 30 ms a step; set by x.yaml");
+    }
   }
 }
 

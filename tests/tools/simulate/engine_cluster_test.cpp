@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
 #if TROUPE_WITH_CAF
 #include "runtime/actor/caf_world.hpp"
 #endif
@@ -164,6 +168,19 @@ TEST(EngineCluster, NobodyWaitsForRoomThatNeverComes) {
   for (const auto& [error, count] : report.errors()) {
     EXPECT_NE(error.find("400"), std::string::npos) << error;
   }
+}
+
+TEST(EngineCluster, ThePlanOfTheRepositoryRuns) {
+  const char* source = std::getenv("TROUPE_SOURCE");
+  ASSERT_NE(source, nullptr);
+  std::ifstream file(std::string(source) + "/config/sim-8-engines.yaml");
+  std::ostringstream text;
+  text << file.rdbuf();
+  auto plan = parse_engine_plan(text.str(), "sim-8-engines.yaml");
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->engines, 8u);
+  plan->workload.num_requests = 300;
+  EXPECT_EQ(run(*plan)->traffic().report().count(Outcome::kOk), 300u);
 }
 
 TEST(EngineCluster, APlanIsReadStrictly) {

@@ -104,6 +104,36 @@ TEST(PdCluster, FindsWhatEarlierTurnsLeftInTheStore) {
   EXPECT_GT(hit, 21'992.0 / 27'792 - 4 * 3 * 128.0 / 27'792 - 0.05);
 }
 
+TEST(PdCluster, AnEnginesOwnCacheHelpsThoseWhoComeBackToIt) {
+  const auto hit_of = [](const char* policy, std::uint64_t cache_tokens) {
+    ClusterPlan plan = small_plan(4);
+    plan.prefill.engines = 4;
+    plan.prefill.policy = policy;
+    plan.prefix.own_cache_tokens = cache_tokens;
+    PdCluster::Options options;
+    options.load = TrafficPlan();
+    options.load->request_rate = 20;
+    options.load->num_requests = 400;
+    options.load->isl = 4'000;
+    options.load->turn_isl = 500;
+    options.load->osl = 100;
+    options.load->turns = 4;
+    options.load->think = 0.5;
+    const auto cluster = run(plan, std::move(options));
+    EXPECT_EQ(cluster->traffic().report().count(Outcome::kOk), 400u);
+    EXPECT_EQ(cluster->fabric().moves(MoveKind::kFetch), 0u) << "what an engine has is there";
+    const PrefixIndex& prefixes = cluster->route().prefixes();
+    return static_cast<double>(prefixes.tokens_hit()) /
+           static_cast<double>(prefixes.tokens_asked());
+  };
+  const double back = hit_of("affinity", 1'000'000), anywhere = hit_of("round-robin", 1'000'000);
+  EXPECT_GT(back, 0.55) << "turns find what was said before";
+  EXPECT_LT(anywhere, 0.6 * back);
+  EXPECT_GT(anywhere, 0.05);
+  EXPECT_GT(hit_of("cost", 1'000'000), 0.5);
+  EXPECT_LT(hit_of("affinity", 10'000), 0.5 * back) << "a small cache forgets";
+}
+
 TEST(PdCluster, ATraceThatIsNotThereIsAnError) {
   PdCluster::Options options;
   options.load = TrafficPlan();
