@@ -74,7 +74,6 @@ bool World::step() {
 
 void World::dispatch(Event& event) {
   ++events_;
-  ++events_;
   if (event.kind == EventKind::kTimer) {
     event.envelope.message = make_message<TimerFired>(TimerTag{event.timer, event.key});
   }

@@ -99,7 +99,7 @@ void PdInvariants::check_tokens(const TokenBatch& batch) {
       tokens_.erase(key);
       continue;
     }
-    const std::uint32_t now = row.first + static_cast<std::uint32_t>(row.tokens.size());
+    const std::uint32_t now = row.first + static_cast<std::uint32_t>(row.count());
     if (known == nullptr) {
       tokens_.insert(key, now);
     } else {

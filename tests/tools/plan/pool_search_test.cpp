@@ -26,7 +26,7 @@ PlanOutcome judged(const PoolLayout& layout, double prefill_needed, double decod
   // More GPUs help, as far as a share can tell.
   const double prefill = std::min(1.0, layout.prefill_gpus() / prefill_needed);
   const double decode = std::min(1.0, layout.decode_gpus() / decode_needed);
-  outcome.good_share = 0.97 * std::min(prefill, decode);
+  outcome.good_share = first && rest ? 0.97 : 0.89 * std::min(prefill, decode);
   return outcome;
 }
 

@@ -46,7 +46,7 @@ class RunControlTest : public testing::Test {
     return control->drive();
   }
   std::string said() {
-    std::string text(1u << 16, '\0');
+    std::string text(1u << 20, '\0');
     std::rewind(out);
     text.resize(std::fread(text.data(), 1, text.size(), out));
     return text;
@@ -85,7 +85,7 @@ TEST_F(RunControlTest, ARunIsTheSameWhetherOrNotItWasPaused) {
   EXPECT_EQ(cluster->faults().kills(), 1u);
   EXPECT_EQ(said(), "") << "nobody asked";
   const auto whole = drive(
-      stepping(), "step\nstep 700\nuntil 690ms\nstep 500\nshow\nback 100\nreplay 1s\nuntil 1.2\n");
+      stepping(), "step\nstep 200\nuntil 690ms\nstep 500\nshow\nback 100\nreplay 1s\nuntil 1.2\n");
   ASSERT_TRUE(whole.ok()) << whole.error().message;
   EXPECT_TRUE(*whole) << "the end of the commands means: continue";
   EXPECT_EQ(cluster->world().trace_hash(), plain);
