@@ -134,7 +134,7 @@ std::uint64_t DecodePlacer::level_of_round(std::size_t& run) const {
   for (const auto& [order, request] : queue_) {
     const DecodeNeed& need = tickets_.find(request)->need;
     blocks += need.blocks;
-    if (blocks > pool_.blocks_free()) break;
+    if (blocks > pool_.blocks_free() || run >= pool_.rows_free()) break;
     tokens += need.tokens;
     ++run;
   }

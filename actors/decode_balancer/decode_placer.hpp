@@ -1,8 +1,9 @@
 // Places requests on decode GPUs: the queue, the rounds, and the reservations.
 //
 // A round takes the longest run of waiting requests, first come first served, that would fit if all
-// free memory were one piece; from it and from what is there follows the level Z = 1.05 x mean of
-// tokens a GPU; then each of the run is placed in turn by the policy (ALGOS 1.3, from DualPath).
+// free memory and all free rows were one piece; from it and from what is there follows the level
+// Z = 1.05 x mean of tokens a GPU; then each of the run is placed in turn by the policy (ALGOS 1.3,
+// from DualPath). So a round costs what it places, however long the queue is.
 //
 // A request that fits on no GPU holds back those behind it, except much smaller ones (an eighth of
 // it), and these only until it has waited for `bypass_age`: a large request waits for one GPU to

@@ -110,6 +110,7 @@ void DecodePool::leave(GpuId gpu) {
   tokens_ -= one.all_tokens();
   blocks_free_ -= one.blocks_free();
   if (!one.open()) return;
+  rows_free_ -= one.rows_most - one.all_rows();
   // The node is kept, so that a change of load allocates nothing.
   spare_.push_back(by_rows_.extract(key_of(one, gpu)));
 }
@@ -129,6 +130,7 @@ void DecodePool::enter(GpuId gpu) {
   tokens_ += one.all_tokens();
   blocks_free_ += one.blocks_free();
   if (!open) return;
+  rows_free_ += one.rows_most - one.all_rows();
   if (spare_.empty()) {
     by_rows_.insert(key_of(one, gpu));
     return;

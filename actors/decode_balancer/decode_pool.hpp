@@ -99,6 +99,7 @@ class DecodePool {
   /// Reserved here, on all GPUs.
   std::uint64_t rows() const { return rows_; }
   std::uint64_t blocks_free() const { return blocks_free_; }
+  std::uint64_t rows_free() const { return rows_free_; }
   /// Of the open GPUs.
   std::uint32_t largest_free() const { return largest_free_.best(); }
 
@@ -128,6 +129,7 @@ class DecodePool {
   std::uint64_t tokens_ = 0;
   std::uint64_t rows_ = 0;
   std::uint64_t blocks_free_ = 0;
+  std::uint64_t rows_free_ = 0;
 };
 
 }  // namespace troupe

@@ -140,6 +140,20 @@ TEST_F(DecodePlacerTest, ABatchIsNeverLargerThanItsBound) {
   EXPECT_EQ(round(), (Requests{3}));
 }
 
+TEST_F(DecodePlacerTest, OnlyWhatHasARowRaisesTheLevel) {
+  const GpuId many_rows = placer.add_gpu(10'000, 4);
+  const GpuId many_tokens = placer.add_gpu(10'000, 2);
+  for (int i = 0; i < 3; ++i) placer.pool().reserve(many_rows, {kTokens, 1, 0});
+  placer.pool().reserve(many_tokens, {100 * kTokens, 100, 0});
+  for (std::uint64_t id = 1; id <= 2; ++id) ASSERT_TRUE(submit(id, 1).ok());
+  // They would raise the level above both GPUs, so that rows alone decided; but no row is left.
+  for (std::uint64_t id = 3; id <= 8; ++id) ASSERT_TRUE(submit(id, 1'000).ok());
+  EXPECT_EQ(round(), (Requests{1, 2}));
+  EXPECT_EQ(gpu_of[1], many_rows);
+  EXPECT_EQ(gpu_of[2], many_tokens);
+  EXPECT_EQ(placer.pool().rows_free(), 0u);
+}
+
 TEST_F(DecodePlacerTest, NothingIsLeftAfterRandomLives) {
   // Submissions, starts, releases, losses and deadlines in random order: loads add up to zero.
   Rng rng(11);
