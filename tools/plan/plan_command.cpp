@@ -105,7 +105,7 @@ class PlanOptions {
   LoadOptions load_;
 };
 
-Result<int> run_plan(const PlanOptions& options) {
+Result<int> answer_plan(const PlanOptions& options) {
   TROUPE_TRY_ASSIGN(const PlanQuestion question, options.question());
   TROUPE_TRY_ASSIGN(const PlanAnswer answer, answer_plan(question));
   if (!options.json) std::fputs(plan_text(answer).c_str(), stdout);
@@ -130,7 +130,7 @@ void add_plan_command(cli::Command& program) {
       program.command("plan", "Say how many GPUs a load needs, in closed form or tried out");
   const auto options = std::make_shared<PlanOptions>(command);
   command.run([options] {
-    const Result<int> result = run_plan(*options);
+    const Result<int> result = answer_plan(*options);
     return result.ok() ? *result : cli::report(result.error());
   });
 }
