@@ -32,9 +32,10 @@ class Digest {
       add(word);
       bytes.remove_prefix(8);
     }
+    if (bytes.empty()) return;  // it may be of nobody's memory
     std::uint64_t tail = 0;
     std::memcpy(&tail, bytes.data(), bytes.size());
-    if (!bytes.empty()) add(tail);
+    add(tail);
   }
 
   constexpr std::uint64_t value() const { return state_; }
