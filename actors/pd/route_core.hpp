@@ -154,7 +154,7 @@ class RouteCore {
   void enter(Flow& flow, State state, Time now);
   void look(Context& context, Effects& out);
   void look_after(Flow& flow, Context& context, Effects& out);
-  void ask_again_for_place(Flow& flow, Context& context, Effects& out);
+  void ask_for_place(const Flow& flow, Context& context, Effects& out);
   /// Tells the group that computes the flow; repeated until it confirms.
   void stop_group(Flow& flow, Context& context, Effects& out);
   void repeat_stops(Effects& out);

@@ -184,12 +184,17 @@ void RouteCore::on(const DecodeReservationLost& lost, Context& context, Effects&
     return begin_anew(*flow, "its decode instance did not start it", context, out);
   }
   flow->place = {};
-  // One that ran out while the prompt waits to be computed anew is asked for again with the last
-  // chunk; while that is in a step nobody would ask again.
-  if (flow->state == State::kPrefilling || flow->state == State::kPlacing ||
-      flow->state == State::kPushing) {
-    fail(*flow, lost.code, "the reservation on a decode GPU ran out", context, out);
+  // While the prompt waits to be computed anew, its last chunk asks again.
+  if (flow->state == State::kQueued || flow->state == State::kFetching) return;
+  if (flow->state == State::kPushing) {
+    if (++flow->reroutes > kReroutesMost) {
+      return fail(*flow, lost.code, "the reservation on a decode GPU ran out", context, out);
+    }
+    stop_move(*flow, out);
+    enter(*flow, State::kPlacing, context.now);
   }
+  // The engine asked once, and may have ended the prompt without anybody hearing of it.
+  ask_for_place(*flow, context, out);
 }
 
 }  // namespace troupe

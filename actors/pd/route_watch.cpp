@@ -48,7 +48,9 @@ void RouteCore::look_after(Flow& flow, Context& context, Effects& out) {
     case State::kPushing:
       return;  // balancers and fabric are this node's: nothing of theirs is lost
     case State::kPlacing:
-      return ask_again_for_place(flow, context, out);
+      // The engine's question may have been lost; the balancer takes a second one for the first.
+      flow.since = context.now;
+      return ask_for_place(flow, context, out);
     case State::kPrefilling:
     case State::kDecoding:
       break;
@@ -59,9 +61,7 @@ void RouteCore::look_after(Flow& flow, Context& context, Effects& out) {
   out.send(place.group, make_message<AskGroup>(flow.request));
 }
 
-void RouteCore::ask_again_for_place(Flow& flow, Context& context, Effects& out) {
-  // The engine's question may have been lost; the balancer takes a second one for the first.
-  flow.since = context.now;
+void RouteCore::ask_for_place(const Flow& flow, Context& context, Effects& out) {
   ReserveDecode reserve;
   reserve.request = flow.request;
   reserve.owner = context.self;

@@ -55,7 +55,8 @@ class RequestCore {
   };
   static constexpr const char* kKind = "request";
 
-  explicit RequestCore(const Args& args) : args_(args), client_(client_of(*args.arrived)) {}
+  explicit RequestCore(Args args)
+      : args_(std::move(args)), client_(client_of(*args_.arrived)) {}
 
   void on(const Started&, Context& context, Effects& out);
   void on(const Done<Prepared>& done, Context& context, Effects& out);

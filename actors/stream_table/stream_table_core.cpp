@@ -24,6 +24,11 @@ std::uint64_t key_of(const ActorRef& session, std::uint64_t exchange) {
          exchange % kNeighbours;
 }
 
+/// What comes again when a row began anew at another place; its client has it.
+bool known_already(const RowTokens& tokens, std::uint32_t had) {
+  return tokens.first + tokens.count() <= had && tokens.finish == Finish::kNone;
+}
+
 const char* finished_reason(Finish finish) {
   return finish == Finish::kLength ? "length" : "stop";
 }
@@ -72,6 +77,7 @@ void StreamTableCore::take_tokens(Row& row, const RowTokens& tokens, Context& co
                                   Effects& out) {
   Choice& choice = row.choice_of(tokens.request);
   if (choice.over) return;  // a stop string ended it; the rank hears of that
+  if (known_already(tokens, choice.output_tokens)) return;
   if (tokens.first != choice.output_tokens) {
     return fail(row, Code::kLost, "tokens were lost between the rank and the gateway", context,
                 out);

@@ -12,7 +12,8 @@
 // 3. Bytes that the client has not taken are bounded: above `buffer_max` the row is parked at its
 //    rank; after `park_max` it is cut.
 // 4. Every TokenBatch that asks for it is answered by one BatchTaken.
-// 5. Tokens reach a client without a gap, or not at all: a lost TokenBatch fails its rows.
+// 5. Tokens reach a client without a gap, or not at all: a lost TokenBatch fails its rows. What a
+//    client has already, of a row that began anew elsewhere, is passed over.
 // 6. A row of several choices ends with its last one, and fails as a whole.
 // 7. A stream that has said nothing for `keep_alive` gets a sign of life, at most kKeepAliveSlack
 // of

@@ -43,9 +43,14 @@ struct Context {
                                       typename Core::Args args);
 };
 
+/// Its address stands for the type of a core.
+template <class Core>
+inline constexpr char kCoreType = 0;
+
 class Actor {
  public:
   virtual ~Actor() = default;
+  virtual const void* core_type() const { return nullptr; }
   virtual const char* kind() const = 0;
   /// One word or two on what it is doing, for the console: a string with static lifetime.
   virtual const char* phase() const = 0;
@@ -61,6 +66,7 @@ class CoreActor final : public Actor {
  public:
   explicit CoreActor(Core core) : core_(std::move(core)) {}
 
+  const void* core_type() const override { return &kCoreType<Core>; }
   const char* kind() const override { return Core::kKind; }
   const char* phase() const override {
     if constexpr (requires { core_.phase(); }) return core_.phase();
@@ -96,9 +102,17 @@ class CoreActor final : public Actor {
   Core core_;
 };
 
+/// Requires: the actor is a Core.
 template <class Core>
-std::unique_ptr<Actor> make_actor(const void* args) {
-  return std::make_unique<CoreActor<Core>>(Core(*static_cast<const typename Core::Args*>(args)));
+Core& core_of(Actor& actor) {
+  TROUPE_ASSERT(actor.core_type() == &kCoreType<Core>, "the actor is of another kind");
+  return static_cast<CoreActor<Core>&>(actor).core();
+}
+
+template <class Core>
+std::unique_ptr<Actor> make_actor(void* args) {
+  return std::make_unique<CoreActor<Core>>(
+      Core(std::move(*static_cast<typename Core::Args*>(args))));
 }
 
 template <class Core>

@@ -54,7 +54,7 @@ void Effects::gauge(const char* name, double value, std::string label) {
   note(effect::NoteKind::kGauge, name, value, std::move(label));
 }
 void Effects::observe(const char* name, double value) {
-  note(effect::NoteKind::kObserve, name, value, {});
+  list_.emplace_back(effect::Note{effect::NoteKind::kObserve, name, value, {}});
 }
 void Effects::info(const char* event, std::string text) {
   note(effect::NoteKind::kInfo, event, 0, std::move(text));
@@ -68,7 +68,9 @@ void Effects::clear() {
 }
 
 void Effects::note(effect::NoteKind kind, const char* name, double value, std::string text) {
-  list_.emplace_back(effect::Note{kind, name, value, std::move(text)});
+  std::shared_ptr<const std::string> label;
+  if (!text.empty()) label = std::make_shared<const std::string>(std::move(text));
+  list_.emplace_back(effect::Note{kind, name, value, std::move(label)});
 }
 
 }  // namespace troupe

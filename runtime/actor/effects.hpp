@@ -25,7 +25,7 @@ class Actor;
 /// How to make an actor of one kind: its name and a constructor from its argument.
 struct ActorType {
   const char* kind;
-  std::unique_ptr<Actor> (*make)(const void* args);
+  std::unique_ptr<Actor> (*make)(void* args);  ///< moves from its argument: once a Birth
   bool drains = false;  ///< it accepts Drain: a shutdown asks it first and waits
 };
 
@@ -74,7 +74,7 @@ struct Unwatch {
 struct Spawn {
   ActorRef ref;  ///< the child: its id, and the life that begins
   const ActorType* type;
-  std::shared_ptr<const void> args;
+  std::shared_ptr<void> args;
 };
 struct End {
   ActorRef child;  ///< nobody: the actor itself
@@ -88,7 +88,12 @@ struct Note {
   NoteKind kind;
   const char* name;
   double value = 0;
-  std::string text;  ///< a metric's label value, or the log line
+  std::shared_ptr<const std::string> label;  ///< most metrics have none
+  /// A metric's label value, or the log line.
+  const std::string& text() const {
+    static const std::string kNone;
+    return label == nullptr ? kNone : *label;
+  }
 };
 
 }  // namespace effect

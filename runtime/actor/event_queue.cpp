@@ -9,7 +9,24 @@ constexpr int kSeqBits = 40;
 constexpr std::size_t kArity = 4;
 }  // namespace
 
+EventOrder EventQueue::place_of(Time due) {
+  TROUPE_ASSERT(due.value >= 0, "virtual time starts at 0");
+  const std::uint64_t seq = next_seq_++;
+  TROUPE_ASSERT(seq >> kSeqBits == 0, "a world has at most 2^40 events");
+  const std::uint64_t tie = explore_seed_ == 0 ? 0 : mix64(explore_seed_, seq) >> kSeqBits;
+  return {due.value, (tie << kSeqBits) | seq};
+}
+
+void EventQueue::push_message(Time due, Travel travel, Event&& event) {
+  const EventOrder place = place_of(due);
+  if (!lanes_[static_cast<std::size_t>(travel)].push(place, event)) put(place, std::move(event));
+}
+
 EventHandle EventQueue::push(Time due, Event&& event) {
+  return put(place_of(due), std::move(event));
+}
+
+EventHandle EventQueue::put(const EventOrder& place, Event&& event) {
   std::uint32_t slot;
   if (free_.empty()) {
     slot = static_cast<std::uint32_t>(events_.size());
@@ -20,32 +37,24 @@ EventHandle EventQueue::push(Time due, Event&& event) {
     free_.pop_back();
     events_[slot] = std::move(event);
   }
-  TROUPE_ASSERT(due.value >= 0, "virtual time starts at 0");
-  const std::uint64_t seq = next_seq_++;
-  TROUPE_ASSERT(seq >> kSeqBits == 0, "a world has at most 2^40 events");
-  const std::uint64_t tie = explore_seed_ == 0 ? 0 : mix64(explore_seed_, seq) >> kSeqBits;
-  const Key key{due.value, (tie << kSeqBits) | seq, slot};
-  places_[slot].due = due.value;
-  if (due.value >= horizon_) {
-    put(bucket_of(due.value), key);
+  const Key key{place, slot};
+  places_[slot].due = place.due;
+  if (place.due >= horizon_) {
+    put(bucket_of(place.due), key);
     ++later_;
-    return {slot};
-  }
-  if (hole_) {
+  } else if (hole_) {
     hole_ = false;
     sift_down(0, key);
   } else {
     heap_.emplace_back();
     sift_up(heap_.size() - 1, key);
   }
-  // Most likely the next to be popped: it travels while the rest of this event is handled.
-  __builtin_prefetch(&events_[heap_.front().slot]);
   return {slot};
 }
 
-Event EventQueue::pop() {
-  TROUPE_ASSERT(!empty(), "pop() needs an event");
-  find_first();
+Event EventQueue::take(const First& first) {
+  const From from = first.from;
+  if (from != From::kHeap) return lanes_[static_cast<std::size_t>(from)].pop();
   hole_ = true;
   const std::uint32_t slot = heap_.front().slot;
   free_.push_back(slot);

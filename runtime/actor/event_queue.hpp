@@ -4,17 +4,19 @@
 // seq is the order of pushing. Small keys over a pool of events; a removed event's key leaves at
 // once, so that a cancelled timer costs no memory.
 //
-// What is due soon (within about a millisecond) stands in a 4-ary heap, what is due later in
-// buckets without an order: 256 of 1 ms, then any number of 268 ms. A bucket is poured when all
-// before it are empty. So the heap stays small, and a deadline of a request, which is nearly always
-// cancelled, is put into a bucket and taken out of it without a search.
+// Messages travel one of two times, and stand in two lanes (event_lane.hpp), in order as they are.
+// Of the rest, what is due soon (within about a millisecond) stands in a 4-ary heap, what is due
+// later in buckets without an order: 256 of 1 ms, then any number of 268 ms. A bucket is poured
+// when all before it are empty. So the heap stays small, and a deadline of a request, which is
+// nearly always cancelled, is put into a bucket and taken out of it without a search.
 //
-// Speed: nearly every event causes another one. So `pop` leaves a hole at the top, and the next
+// Speed: nearly every timer causes another one. So `pop` leaves a hole at the top, and the next
 // push fills it: one sift instead of two. Where each event's key stands is kept in an array of its
 // own, since sifting writes there and nowhere else.
 //
-// Invariants: (1) pop returns the least event; (2) a handle is valid from push until its event is
-// popped or removed; (3) memory is proportional to the greatest number of pending events.
+// Invariants: (1) pop returns the least event of all; (2) a handle is valid from push until its
+// event is popped or removed, and messages have none; (3) memory is proportional to the greatest
+// number of pending events.
 #pragma once
 
 #include <array>
@@ -22,21 +24,10 @@
 #include <map>
 #include <vector>
 
-#include "runtime/actor/envelope.hpp"
+#include "runtime/actor/event_lane.hpp"
 #include "runtime/base/time.hpp"
-#include "runtime/base/uint128.hpp"
 
 namespace troupe {
-
-/// How the receiver's own books change when an event is delivered.
-enum class EventKind : std::uint8_t { kMessage, kTimer, kDone };
-
-struct Event {
-  Envelope envelope;
-  EventKind kind = EventKind::kMessage;
-  std::uint32_t timer = 0;  ///< kTimer: the kind of its tag; its message is made when it is due
-  std::uint64_t key = 0;    ///< kDone: the OpId; kTimer: the key of its tag
-};
 
 struct EventHandle {
   std::uint32_t slot = 0;
@@ -48,31 +39,36 @@ class EventQueue {
   /// explore_seed 0: ties go by seq alone.
   explicit EventQueue(std::uint64_t explore_seed) : explore_seed_(explore_seed) {}
 
+  enum class Travel : std::uint8_t { kLocal, kRemote };  ///< within a node, between nodes
+
   EventHandle push(Time due, Event&& event);
+  /// A message: any time of travel is right, but those that travel alike belong together.
+  void push_message(Time due, Travel travel, Event&& event);
   /// Requires: a handle whose event is pending.
   void remove(EventHandle handle);
   bool empty() const { return size() == 0; }
-  std::size_t size() const { return heap_.size() - (hole_ ? 1 : 0) + later_; }
+  std::size_t size() const { return lanes_[0].size() + lanes_[1].size() + rest(); }
+  /// Where the first event stands, until the next push, remove or take.
+  enum class From : std::uint8_t { kLocal, kRemote, kHeap };
+  struct First {
+    From from;
+    Time due;
+  };
   /// Requires: !empty().
-  Time next_due() {
-    find_first();
-    return Time(heap_.front().due);
+  First first() {
+    const From from = find_first();
+    return {from, Time(order_of(from).due)};
   }
-  /// Requires: !empty(). Removes and returns the first event.
-  Event pop();
+  Time next_due() { return first().due; }
+  /// Removes and returns it.
+  Event take(const First& first);
+  /// Requires: !empty().
+  Event pop() { return take(first()); }
 
  private:
-  struct Key {
-    std::int64_t due;     ///< never negative: virtual time starts at 0
-    std::uint64_t order;  ///< tie in the upper 24 bits, seq in the lower 40
-    std::uint32_t slot;
-    /// One wide comparison: two short-circuited ones would be mispredicted half of the time.
-    bool before(const Key& other) const { return wide() < other.wide(); }
-    Uint128 wide() const {
-      return (static_cast<Uint128>(static_cast<std::uint64_t>(due)) << 64) | order;
-    }
+  struct Key : EventOrder {
+    std::uint32_t slot = 0;
   };
-
   using Bucket = std::vector<Key>;
   struct Place {
     std::int64_t due = 0;     ///< tells where the key is
@@ -82,11 +78,26 @@ class EventQueue {
   static constexpr int kCoarseBits = 28;
   static constexpr std::size_t kFine = 1u << (kCoarseBits - kFineBits);
 
-  /// The first event stands at the top of the heap. Requires: !empty().
-  void find_first() {
-    if (hole_) drop_hole();
-    if (heap_.empty()) pour();
+  std::size_t rest() const { return heap_.size() - (hole_ ? 1 : 0) + later_; }
+  EventOrder place_of(Time due);
+  const EventOrder& order_of(From from) const {
+    return from == From::kHeap ? heap_.front() : lanes_[static_cast<std::size_t>(from)].first();
   }
+  /// Requires: !empty(). If it is in the heap, then at its top.
+  From find_first() {
+    if (hole_) drop_hole();
+    if (lanes_[0].empty() && lanes_[1].empty()) {
+      if (heap_.empty()) pour();
+      return From::kHeap;
+    }
+    From first = From::kLocal;
+    if (lanes_[0].empty() || (!lanes_[1].empty() && lanes_[1].first().before(lanes_[0].first()))) {
+      first = From::kRemote;
+    }
+    if (heap_.empty() && later_ > 0 && order_of(first).due >= horizon_) pour();
+    return !heap_.empty() && heap_.front().before(order_of(first)) ? From::kHeap : first;
+  }
+  EventHandle put(const EventOrder& place, Event&& event);
   void drop_hole();
   void pour();
   /// Of a key that is due at or after horizon_.
@@ -102,6 +113,7 @@ class EventQueue {
   std::uint64_t explore_seed_;
   std::uint64_t next_seq_ = 0;
   bool hole_ = false;                      ///< the first key is stale: its event was popped
+  std::array<EventLane, 2> lanes_;         ///< by Travel
   std::vector<Key> heap_;                  ///< of what is due before horizon_
   std::array<Bucket, kFine> fine_;         ///< from there to fine_end_, by bits of the time
   std::map<std::int64_t, Bucket> coarse_;  ///< from there on, by the time's higher bits

@@ -64,7 +64,7 @@ struct Birth {
   ActorRef ref;
   ActorRef parent;
   const ActorType* type = nullptr;
-  std::shared_ptr<const void> args;
+  std::shared_ptr<void> args;
 };
 
 class Engine {

@@ -23,7 +23,7 @@ class EndpointActor final : public Actor {
   Receive receive_;
 };
 
-std::unique_ptr<Actor> make_endpoint(const void* args) {
+std::unique_ptr<Actor> make_endpoint(void* args) {
   return std::make_unique<EndpointActor>(*static_cast<const EndpointActor::Receive*>(args));
 }
 
@@ -80,7 +80,7 @@ void LiveNode::start(const ActorRef& ref, HostPtr host) {
 }
 
 ActorRef LiveNode::spawn_root(std::uint64_t local, const ActorType& type,
-                              std::shared_ptr<const void> args) {
+                              std::shared_ptr<void> args) {
   const ActorRef ref{options_.node, options_.incarnation, local, 1};
   if (!refusing_.load()) spawn({ref, {}, &type, std::move(args)});
   return ref;

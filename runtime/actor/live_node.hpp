@@ -59,7 +59,7 @@ class LiveNode {
   void node_lost(NodeId node, std::uint32_t incarnation);
 
   // For the system's callers.
-  ActorRef spawn_root(std::uint64_t local, const ActorType& type, std::shared_ptr<const void> args);
+  ActorRef spawn_root(std::uint64_t local, const ActorType& type, std::shared_ptr<void> args);
   ActorRef open_endpoint(std::function<void(const Envelope&)> receive);
   ActorRef open_direct_endpoint(std::function<void(const Envelope&)> receive);
   const ActorTable& table() const { return table_; }

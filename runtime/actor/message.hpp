@@ -5,11 +5,14 @@
 // send costs that pointer. Everything else (encode, decode, digest, print) goes through the type's
 // `MessageType` table, so nothing but the registry needs to know all types.
 //
-// Threads: a payload never changes after it is made; counting is atomic.
+// Threads: a payload never changes after it is made; counting is atomic as soon as the process has
+// two threads (a simulation has one, and counts much).
 // Kinds: one 16-bit number a type, ranges by folder: 0x00 system, 0x01 gateway, 0x02 request,
 // 0x03 rank, 0x04 streams, 0x05 traffic, 0x06 node, 0x07 cluster, 0x08 balancers; bit 15 marks
 // Done<M>.
 #pragma once
+
+#include <sys/single_threaded.h>
 
 #include <atomic>
 #include <cstddef>
@@ -40,7 +43,7 @@ struct MessageType {
 struct Payload {
   explicit Payload(const MessageType& t) : type(&t) {}
   const MessageType* type;
-  mutable std::atomic<std::uint32_t> references{0};
+  mutable std::atomic<std::uint32_t> references{1};
 };
 
 template <class M>
@@ -57,7 +60,8 @@ struct PayloadOf final : Payload {
 class Message {
  public:
   Message() = default;
-  explicit Message(const Payload* payload) : payload_(payload) { retain(); }
+  /// Takes over the one reference that a new payload has.
+  explicit Message(const Payload* payload) : payload_(payload) {}
   Message(const Message& other) : payload_(other.payload_) { retain(); }
   Message(Message&& other) noexcept : payload_(std::exchange(other.payload_, nullptr)) {}
   Message& operator=(Message other) noexcept {
@@ -84,12 +88,24 @@ class Message {
 
  private:
   void retain() const {
-    if (payload_ != nullptr) payload_->references.fetch_add(1, std::memory_order_relaxed);
+    if (payload_ == nullptr) return;
+    std::atomic<std::uint32_t>& count = payload_->references;
+    if (__libc_single_threaded) {
+      count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    } else {
+      count.fetch_add(1, std::memory_order_relaxed);
+    }
   }
   void release() {
-    if (payload_ != nullptr && payload_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      payload_->type->destroy(payload_);
-    }
+    if (payload_ != nullptr && drop_reference()) payload_->type->destroy(payload_);
+  }
+  /// True: it was the last one.
+  bool drop_reference() const {
+    std::atomic<std::uint32_t>& count = payload_->references;
+    if (!__libc_single_threaded) return count.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    const std::uint32_t left = count.load(std::memory_order_relaxed) - 1;
+    count.store(left, std::memory_order_relaxed);
+    return left == 0;
   }
   const Payload* payload_ = nullptr;
 };

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -18,14 +20,14 @@ class ShortList {
   static_assert(std::is_trivially_copyable_v<T>);
 
   void push_back(const T& item) {
-    if (!outside_.empty()) {
-      outside_.push_back(item);
+    if (outside_ != nullptr) {
+      outside_->push_back(item);
     } else if (size_ < kInside) {
       inside_[size_] = item;
     } else {
       // All move out, so that the items stay together; they come back when the list is empty.
-      outside_.assign(inside_.begin(), inside_.end());
-      outside_.push_back(item);
+      outside_ = std::make_unique<std::vector<T>>(inside_.begin(), inside_.end());
+      outside_->push_back(item);
     }
     ++size_;
   }
@@ -34,7 +36,9 @@ class ShortList {
   void erase_unordered(T* at) {
     *at = *(end() - 1);
     --size_;
-    if (!outside_.empty()) outside_.pop_back();
+    if (outside_ == nullptr) return;
+    outside_->pop_back();
+    if (size_ == 0) outside_.reset();
   }
 
   /// False: none is equal to it.
@@ -46,19 +50,19 @@ class ShortList {
   }
   void clear() {
     size_ = 0;
-    outside_ = {};
+    outside_.reset();
   }
 
-  T* begin() { return outside_.empty() ? inside_.data() : outside_.data(); }
+  T* begin() { return outside_ == nullptr ? inside_.data() : outside_->data(); }
   T* end() { return begin() + size_; }
-  const T* begin() const { return outside_.empty() ? inside_.data() : outside_.data(); }
+  const T* begin() const { return outside_ == nullptr ? inside_.data() : outside_->data(); }
   const T* end() const { return begin() + size_; }
   std::size_t size() const { return size_; }
 
  private:
-  std::size_t size_ = 0;
+  std::uint32_t size_ = 0;
   std::array<T, kInside> inside_{};
-  std::vector<T> outside_;
+  std::unique_ptr<std::vector<T>> outside_;
 };
 
 }  // namespace troupe

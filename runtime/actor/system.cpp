@@ -19,7 +19,7 @@ ActorSystem::~ActorSystem() {
 }
 
 ActorRef ActorSystem::spawn(std::uint64_t name, const ActorType& type,
-                            std::shared_ptr<const void> args) {
+                            std::shared_ptr<void> args) {
   return node_->spawn_root(root_id(node_->id(), name), type, std::move(args));
 }
 

@@ -139,7 +139,7 @@ class ActorSystem {
   CafHandle caf();
 
  private:
-  ActorRef spawn(std::uint64_t name, const ActorType& type, std::shared_ptr<const void> args);
+  ActorRef spawn(std::uint64_t name, const ActorType& type, std::shared_ptr<void> args);
 
   std::shared_ptr<LiveNode> node_;
 };

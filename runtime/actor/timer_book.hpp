@@ -1,6 +1,6 @@
 // The pending timers of one actor of a virtual world, found by their tags.
 //
-// Most actors have one or two, which stand in the book itself; an actor with a timer a request has
+// Most actors have one, which stands in the book itself; an actor with a timer a request has
 // ten thousands, for which there is an index. The order has no meaning. Not thread-safe.
 #pragma once
 
@@ -68,7 +68,7 @@ class TimerBook {
     return key == 0 ? 1 : key;
   }
 
-  ShortList<Timer, 2> list_;
+  ShortList<Timer, 1> list_;
   std::unique_ptr<FlatMap<std::uint32_t>> index_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 
 namespace troupe {
 
@@ -27,7 +28,7 @@ Actor* World::find(const ActorRef& ref) {
 }
 
 void World::create(const ActorRef& ref, const ActorRef& parent, const ActorType& type,
-                   std::shared_ptr<const void> args) {
+                   std::shared_ptr<void> args) {
   TROUPE_ASSERT(entries_.find(ref.local) == nullptr, "an actor with this id is still alive");
   Entry& created = entries_[ref.local];
   created.ref = ref;
@@ -35,7 +36,7 @@ void World::create(const ActorRef& ref, const ActorRef& parent, const ActorType&
   created.actor = type.make(args.get());
   created.rng = Rng(mix64(mix64(options_.seed, ref.local), ref.life));
   if (parent) {
-    if (Entry* owner = entry(parent)) owner->children.add(ref);
+    if (Entry* owner = entry(parent)) owner->child_list().add(ref);
   } else {
     roots_.push_back(ref);
   }
@@ -43,7 +44,8 @@ void World::create(const ActorRef& ref, const ActorRef& parent, const ActorType&
 }
 
 void World::post(Time at, const ActorRef& to, Message message) {
-  push_message(std::max(at, now_ + kLeast), ActorRef{}, to, std::move(message));
+  queue_.push(std::max(at, now_ + kLeast),
+              Event{Envelope{{}, to, std::move(message)}, EventKind::kMessage, 0, 0});
 }
 
 void World::kill(Time at, const ActorRef& ref) {
@@ -51,7 +53,9 @@ void World::kill(Time at, const ActorRef& ref) {
 }
 
 void World::push_message(Time due, const ActorRef& from, const ActorRef& to, Message message) {
-  queue_.push(due, Event{Envelope{from, to, std::move(message)}, EventKind::kMessage, 0, 0});
+  const bool near = due < now_ + options_.latency.remote;
+  queue_.push_message(due, near ? EventQueue::Travel::kLocal : EventQueue::Travel::kRemote,
+                      Event{Envelope{from, to, std::move(message)}, EventKind::kMessage, 0, 0});
 }
 
 Time World::due_from(Entry& sender, NodeId to) {
@@ -63,11 +67,16 @@ Time World::due_from(Entry& sender, NodeId to) {
 }
 
 bool World::step() {
+  return step_until(Time(std::numeric_limits<std::int64_t>::max()));
+}
+
+bool World::step_until(Time until) {
   if (queue_.empty()) return false;
-  const Time due = queue_.next_due();
-  TROUPE_ASSERT(due >= now_, "time never runs backwards");
-  now_ = due;
-  Event event = queue_.pop();
+  const EventQueue::First first = queue_.first();
+  if (first.due > until) return false;
+  TROUPE_ASSERT(first.due >= now_, "time never runs backwards");
+  now_ = first.due;
+  Event event = queue_.take(first);
   if (frozen_.empty() || !hold(event)) dispatch(event);
   return true;
 }
@@ -91,12 +100,18 @@ void World::dispatch(Event& event) {
   } else {
     undeliverable(event);
   }
-  if (!ending_.empty()) carry_out_ends();
-  if (options_.settled) options_.settled(event.envelope);
+  if (!ending_.empty()) {
+    carry_out_ends();
+    receiver = entry(event.envelope.to);
+  }
+  if (!options_.settled) return;
+  const bool there = receiver != nullptr && receiver->ref.life == event.envelope.to.life;
+  options_.settled(event.envelope, there ? receiver->actor.get() : nullptr);
 }
 
 void World::run_until(Time until) {
-  while (!queue_.empty() && queue_.next_due() <= until) step();
+  while (step_until(until)) {
+  }
   now_ = std::max(now_, until);
 }
 
@@ -118,6 +133,8 @@ void World::forget_op(Entry& receiver, const Event& event) {
     if (op.launch != 0) launches_.erase(op.launch);
     return true;
   });
+  // Most actors never have another one.
+  if (receiver.ops.empty()) receiver.ops = {};
 }
 
 void World::undeliverable(const Event& event) {
@@ -156,7 +173,7 @@ void World::begin_end(Entry& entry, EndReason reason, std::string detail) {
   if (entry.ending) return;
   entry.ending = true;
   entry.end_reason = reason;
-  entry.end_detail = std::move(detail);
+  entry.end_detail = std::make_unique<std::string>(std::move(detail));
   ending_.push_back(entry.ref);
 }
 
@@ -171,14 +188,15 @@ void World::carry_out_ends() {
 void World::end_tree(const ActorRef& ref) {
   Entry* doomed = entry(ref);
   if (doomed == nullptr) return;
-  const std::vector<ActorRef> children = doomed->children.all();
+  std::vector<ActorRef> children;
+  if (doomed->children != nullptr) children = doomed->children->all();
   for (auto child = children.rbegin(); child != children.rend(); ++child) {
     Entry* descendant = entry(*child);
     if (descendant == nullptr) continue;
     if (!descendant->ending) {
       descendant->ending = true;
       descendant->end_reason = EndReason::kParentEnded;
-      descendant->end_detail = "its parent ended";
+      descendant->end_detail = std::make_unique<std::string>("its parent ended");
     }
     end_tree(*child);
   }
@@ -188,8 +206,7 @@ void World::end_tree(const ActorRef& ref) {
 void World::finish_end(ActorRef ref) {
   Entry* found = entries_.find(ref.local);
   TROUPE_ASSERT(found != nullptr && found->ref == ref, "an actor ends once");
-  Entry dead = std::move(*found);
-  entries_.erase(ref.local);
+  Entry& dead = *found;
   for (const auto& timer : dead.timers) queue_.remove(timer.event);
   for (const auto& op : dead.ops) {
     if (op.scheduled) queue_.remove(op.event);
@@ -204,11 +221,11 @@ void World::finish_end(ActorRef ref) {
   }
   auto tell = [&](const ActorRef& to) {
     push_message(due_from(dead, to.node), ActorRef{}, to,
-                 make_message<Down>(ref, dead.end_reason, dead.end_detail));
+                 make_message<Down>(ref, dead.end_reason, *dead.end_detail));
   };
   Entry* parent = entry(dead.parent);
   if (parent != nullptr) {
-    parent->children.erase(ref);
+    parent->children->erase(ref);
     if (!parent->ending) tell(dead.parent);
   } else {
     std::erase(roots_, ref);
@@ -219,6 +236,7 @@ void World::finish_end(ActorRef ref) {
     if (!alive->watches_many) alive->watching.erase(ref);
     if (watcher != dead.parent) tell(watcher);  // a parent is told once
   });
+  entries_.erase(ref.local);
 }
 
 void World::end_all() {

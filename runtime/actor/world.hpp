@@ -50,8 +50,9 @@ struct WorldOptions {
   std::function<bool(const Envelope&)> drop;
   /// Called at every delivery (console, tests); empty: nobody listens.
   std::function<void(Time, const Envelope&)> observer;
-  /// Called after every delivery, when its effects and the ends that it caused are carried out.
-  std::function<void(const Envelope&)> settled;
+  /// Called after every delivery, when its effects and the ends that it caused are carried out. The
+  /// actor: whom it reached; nullptr if it is not there, or not any more.
+  std::function<void(const Envelope&, Actor*)> settled;
 };
 
 class World : private CompletionSink {
@@ -103,9 +104,9 @@ class World : private CompletionSink {
   /// The core of a live actor, for expectations of tests. Requires: it is a Core.
   template <class Core>
   Core& core(const ActorRef& ref) {
-    auto* actor = dynamic_cast<CoreActor<Core>*>(find(ref));
-    TROUPE_ASSERT(actor != nullptr, "no live actor of this kind has this reference");
-    return actor->core();
+    Actor* actor = find(ref);
+    TROUPE_ASSERT(actor != nullptr, "no live actor has this reference");
+    return core_of<Core>(*actor);
   }
 
  protected:
@@ -127,7 +128,7 @@ class World : private CompletionSink {
     bool ending = false;
     bool watches_many = false;
     EndReason end_reason = EndReason::kStopped;
-    RefList<4> watchers;  ///< one that ended may still be there, if it watched many
+    RefList<3> watchers;  ///< one that ended may still be there, if it watched many
     /// Kept only while they are few: whoever watches thousands lives long, and they end before it.
     ShortList<ActorRef, 2> watching;
     std::vector<Op> ops;
@@ -135,8 +136,12 @@ class World : private CompletionSink {
     Rng rng;
     std::uint64_t next_child = 0;
     ActorRef parent;
-    RefList<1> children;
-    std::string end_detail;
+    std::unique_ptr<RefList<4>> children;  ///< nullptr: it never had any
+    std::unique_ptr<std::string> end_detail;
+    RefList<4>& child_list() {
+      if (children == nullptr) children = std::make_unique<RefList<4>>();
+      return *children;
+    }
   };
 
   // What a driver supplies.
@@ -160,7 +165,7 @@ class World : private CompletionSink {
   };
 
   void create(const ActorRef& ref, const ActorRef& parent, const ActorType& type,
-              std::shared_ptr<const void> args);
+              std::shared_ptr<void> args);
   void apply(Entry& entry, Effect& effect);
   void apply(Entry& entry, effect::Send& send);
   void apply(Entry& entry, effect::Timer& timer);
@@ -179,6 +184,7 @@ class World : private CompletionSink {
     Time until;
     std::vector<Event> held;
   };
+  bool step_until(Time until);
   Frozen* frozen(NodeId node);
   /// Whether the event waits for the thaw of its node.
   bool hold(Event& event);

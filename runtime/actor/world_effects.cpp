@@ -23,10 +23,13 @@ void World::apply(Entry& entry, Effect& effect) {
 
 void World::apply(Entry& entry, effect::Send& send) {
   if (!send.to) return;
-  Envelope envelope{entry.ref, send.to, std::move(send.message)};
   const Time due = due_from(entry, send.to.node);
-  if (send.to.node != entry.ref.node && options_.drop && options_.drop(envelope)) return;
-  queue_.push(due, Event{std::move(envelope), EventKind::kMessage, 0, 0});
+  Event event{Envelope{entry.ref, send.to, std::move(send.message)}, EventKind::kMessage, 0, 0};
+  if (send.to.node == entry.ref.node) {
+    queue_.push_message(due, EventQueue::Travel::kLocal, std::move(event));
+  } else if (!options_.drop || !options_.drop(event.envelope)) {
+    queue_.push_message(due, EventQueue::Travel::kRemote, std::move(event));
+  }
 }
 
 void World::apply(Entry& entry, effect::Timer& timer) {

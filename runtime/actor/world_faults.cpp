@@ -57,7 +57,8 @@ void World::add_tree(const ActorRef& ref, std::vector<ActorRef>& all) {
   const Entry* one = entry(ref);
   if (one == nullptr) return;
   all.push_back(ref);
-  for (const ActorRef& child : one->children.all()) add_tree(child, all);
+  if (one->children == nullptr) return;
+  for (const ActorRef& child : one->children->all()) add_tree(child, all);
 }
 
 void World::lose_node(NodeId node) {

@@ -155,6 +155,7 @@ class IdMap {
     std::uint32_t after = kNone;
   };
   struct Page {
+    Page() {}  // its items are made one by one
     alignas(Item) std::byte items[kPage][sizeof(Item)];
   };
 

@@ -226,7 +226,7 @@ void Metrics::note(const ActorRef& from, const effect::Note& note) {
   Slot& slot = impl_->slot(note.name, kind);
   switch (kind) {
     case Kind::kCounter:
-      return impl_->count(slot, note.value, note.text);
+      return impl_->count(slot, note.value, note.text());
     case Kind::kGauge:
       return impl_->set(slot, from.local, note.value);
     case Kind::kHistogram:

@@ -1,6 +1,7 @@
 #include "runtime/simulation/group_models.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -110,6 +111,12 @@ std::size_t DecodeGroup::rows() const {
   return all;
 }
 
+double DecodeGroup::known_gain(double drafts) {
+  Gain& known = gains_[std::bit_cast<std::uint64_t>(drafts) % kPrime];
+  if (known.drafts != drafts) known = {drafts, accepted(drafts)};
+  return known.tokens;
+}
+
 void DecodeGroup::forget_all() {
   all_.assign(members_, Member());
 }
@@ -129,6 +136,7 @@ void DecodeGroup::enter(const GroupEntry& entry) {
   member.base += row.base;
   member.rows.push_back(row);
   std::push_heap(member.rows.begin(), member.rows.end(), std::greater<>());
+  member.find_next_end();
   cost_->saw_context(entry.context + row.tokens);
 }
 
@@ -141,6 +149,7 @@ void DecodeGroup::leave(const GroupLeave& gone) {
   *row = member.rows.back();
   member.rows.pop_back();
   std::make_heap(member.rows.begin(), member.rows.end(), std::greater<>());
+  member.find_next_end();
 }
 
 double DecodeGroup::step_member(std::uint32_t index, double drafts, GroupResult& result) {
@@ -148,7 +157,7 @@ double DecodeGroup::step_member(std::uint32_t index, double drafts, GroupResult&
   if (member.rows.empty()) return 0;
   const double rows = static_cast<double>(member.rows.size());
   const double context = member.base + rows * member.position;
-  const double gained = accepted(drafts);
+  const double gained = known_gain(drafts);
   double time = cost_->rows_seconds({rows, rows * (1 + drafts), context}) + options_.extra;
   if (options_.rule == DraftRule::kConfidence) time /= 1 - options_.overhead;
   member.position += gained;
@@ -159,12 +168,14 @@ double DecodeGroup::step_member(std::uint32_t index, double drafts, GroupResult&
 
 void DecodeGroup::take_ended(std::uint32_t index, GroupResult& result) {
   Member& member = all_[index];
-  while (!member.rows.empty() && member.rows.front().end <= member.position) {
+  // Rows lie elsewhere: they are not looked at before one ends.
+  while (member.next_end <= member.position) {
     std::pop_heap(member.rows.begin(), member.rows.end(), std::greater<>());
     const Row& row = member.rows.back();
     result.ended.push_back({row.request, index, row.tokens});
     member.base -= row.base;
     member.rows.pop_back();
+    member.find_next_end();
   }
 }
 

@@ -16,8 +16,9 @@
 // Source: CALIB.md. Units: seconds, tokens. Threads: those of ModelledDevice.
 #pragma once
 
+#include <array>
+#include <limits>
 #include <memory>
-#include <queue>
 #include <vector>
 
 #include "runtime/cost/draft_budget.hpp"
@@ -88,12 +89,17 @@ class DecodeGroup final : public GroupModel {
       return a.end != b.end ? a.end > b.end : a.request > b.request;
     }
   };
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
   struct Member {
-    double position = 0;    ///< tokens that a row has generated since the beginning
-    double base = 0;        ///< sum over rows
-    std::vector<Row> rows;  ///< a heap: the one that ends first stands in front
+    void find_next_end() { next_end = rows.empty() ? kNever : rows.front().end; }
+    double position = 0;       ///< tokens that a row has generated since the beginning
+    double base = 0;           ///< sum over rows
+    double next_end = kNever;  ///< where its first row ends
+    std::vector<Row> rows;     ///< a heap: the one that ends first stands in front
   };
 
+  /// accepted(), which members of alike many rows ask for in each step.
+  double known_gain(double drafts);
   void forget_all();
   void enter(const GroupEntry& entry);
   void leave(const GroupLeave& gone);
@@ -103,6 +109,12 @@ class DecodeGroup final : public GroupModel {
   DecodeGroupOptions options_;
   double spread_;  ///< deviation of the tokens of one row and step
   std::vector<Member> all_;
+  struct Gain {
+    double drafts = -1;
+    double tokens = 0;
+  };
+  static constexpr std::size_t kPrime = 61;
+  std::array<Gain, kPrime> gains_;
 };
 
 }  // namespace troupe

@@ -132,9 +132,9 @@ class ServingNode::Notes final : public NoteSink {
   void note(Time, const ActorRef& from, const effect::Note& note) override {
     switch (note.kind) {
       case effect::NoteKind::kInfo:
-        return logging::info(note.name, note.text);
+        return logging::info(note.name, note.text());
       case effect::NoteKind::kWarning:
-        return logging::warn(note.name, note.text);
+        return logging::warn(note.name, note.text());
       case effect::NoteKind::kCount:
       case effect::NoteKind::kGauge:
       case effect::NoteKind::kObserve:

@@ -28,10 +28,7 @@ struct PdActors {
   template <class Core>
   Core* find(const ActorRef& ref) const {
     Actor* actor = world->find(ref);
-    if (actor == nullptr) return nullptr;
-    auto* typed = dynamic_cast<CoreActor<Core>*>(actor);
-    TROUPE_ASSERT(typed != nullptr, "an actor of this kind has this reference");
-    return &typed->core();
+    return actor == nullptr ? nullptr : &core_of<Core>(*actor);
   }
   /// The group that a host has now; nullptr while it starts.
   template <class Core>

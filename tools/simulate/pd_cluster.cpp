@@ -103,21 +103,34 @@ WorldOptions PdCluster::world_options() {
   world.trace_hash = options_.trace_hash;
   world.notes = &notes_;
   for (const auto& device : devices_) world.devices.push_back(device.get());
-  world.observer = [this](Time now, const Envelope& envelope) {
-    if (options_.observer) options_.observer(now, envelope);
-    const auto* down = envelope.message.as<Down>();
-    if (down != nullptr && down->reason == EndReason::kCrashed) crashes_.push_back(down->detail);
-    if (const auto* told = envelope.message.as<GatewayStarted>()) actors_.gateway = told->gateway;
-    if (const auto* told = envelope.message.as<StreamsStarted>()) actors_.streams = told->streams;
-  };
-  world.settled = [this](const Envelope& envelope) {
-    rules_.after(envelope);
+  world.observer = options_.observer;
+  world.settled = [this](const Envelope& envelope, Actor* actor) {
+    learn(envelope.message);
+    rules_.after(envelope, actor);
     if (options_.sweep_every_event) rules_.sweep();
   };
   if (faults_.drop_anything()) {
     world.drop = [this](const Envelope& envelope) { return faults_.drops(envelope); };
   }
   return world;
+}
+
+void PdCluster::learn(const Message& message) {
+  switch (message.kind()) {
+    case Down::info.kind: {
+      const Down& down = *message.as<Down>();
+      if (down.reason == EndReason::kCrashed) crashes_.push_back(down.detail);
+      break;
+    }
+    case GatewayStarted::info.kind:
+      actors_.gateway = message.as<GatewayStarted>()->gateway;
+      break;
+    case StreamsStarted::info.kind:
+      actors_.streams = message.as<StreamsStarted>()->streams;
+      break;
+    default:
+      break;
+  }
 }
 
 PdCluster::~PdCluster() = default;

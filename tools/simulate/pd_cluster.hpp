@@ -107,6 +107,8 @@ class PdCluster {
   DraftBudget::Options draft_options(DraftRule rule) const;
   GroupHostCore::Args host_args() const;
   WorldOptions world_options();
+  /// Who is where, and who crashed.
+  void learn(const Message& message);
   void advance(Time until);
   void sample();
 

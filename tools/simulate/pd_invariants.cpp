@@ -24,63 +24,52 @@ void PdInvariants::tell_too_many(const char* what, std::uint64_t found, std::uin
              " s: " + std::to_string(found) + ", at most " + std::to_string(most));
 }
 
-void PdInvariants::after(const Envelope& envelope) {
+void PdInvariants::after(const Envelope& envelope, Actor* actor) {
   ++looked_at_;
+  if (actor == nullptr) return;
   const ActorRef& touched = envelope.to;
-  if (touched.node.value > 0) return check_group(envelope);
-  if (touched.local == actors_.streams.local) {
-    if (const auto* batch = envelope.message.as<TokenBatch>()) check_tokens(*batch);
-    const auto* streams = actors_.find<StreamTableCore>(touched);
-    if (streams == nullptr) return;
-    return at_most("rows in the stream table", streams->rows(), plan_.requests_max);
-  }
-  check_front(touched);
+  if (touched.node.value > 0) return check_group(envelope, *actor);
+  if (touched.local != actors_.streams.local) return check_front(touched, *actor);
+  if (const auto* batch = envelope.message.as<TokenBatch>()) check_tokens(*batch);
+  at_most("rows in the stream table", core_of<StreamTableCore>(*actor).rows(), plan_.requests_max);
 }
 
-void PdInvariants::check_front(const ActorRef& touched) {
-  if (touched.local == actors_.traffic.local) return check_outcomes();
-  if (touched.local == actors_.decode_balancer.local) return check_tickets();
-  if (touched.local == actors_.fabric.local) return check_transfers();
+void PdInvariants::check_front(const ActorRef& touched, Actor& actor) {
+  if (touched.local == actors_.traffic.local) return check_outcomes(core_of<TrafficCore>(actor));
+  if (touched.local == actors_.decode_balancer.local) {
+    return check_tickets(core_of<DecodeBalancerCore>(actor));
+  }
+  if (touched.local == actors_.fabric.local) return check_transfers(core_of<FabricCore>(actor));
   if (touched.local == actors_.route.local) {
-    const auto* route = actors_.find<RouteCore>(touched);
-    if (route != nullptr) at_most("flows", route->flows(), plan_.requests_max);
+    at_most("flows", core_of<RouteCore>(actor).flows(), plan_.requests_max);
   } else if (touched.local == actors_.prefill_balancer.local) {
-    const auto* balancer = actors_.find<PrefillBalancerCore>(touched);
-    if (balancer == nullptr) return;
-    at_most("prompts that wait for an engine", balancer->policy().waiting(), plan_.requests_max);
-    equal("owners of prompts", balancer->owners().size(), balancer->pool().jobs());
+    const auto& balancer = core_of<PrefillBalancerCore>(actor);
+    at_most("prompts that wait for an engine", balancer.policy().waiting(), plan_.requests_max);
+    equal("owners of prompts", balancer.owners().size(), balancer.pool().jobs());
   } else if (touched.local == actors_.gateway.local) {
-    const auto* gateway = actors_.find<GatewayCore>(touched);
-    if (gateway != nullptr) {
-      at_most("requests in the gateway", gateway->live_requests(), plan_.requests_max);
-    }
+    at_most("requests in the gateway", core_of<GatewayCore>(actor).live_requests(),
+            plan_.requests_max);
   }
 }
 
-void PdInvariants::check_outcomes() {
-  const auto* traffic = actors_.find<TrafficCore>(actors_.traffic);
-  if (traffic == nullptr) return;
-  const std::uint64_t known = traffic->report().total() + traffic->live();
+void PdInvariants::check_outcomes(const TrafficCore& traffic) {
+  const std::uint64_t known = traffic.report().total() + traffic.live();
   // Requests of the warm-up are live, too, and end before the first measured one starts.
-  if (traffic->started() == 0) return;
-  equal("outcomes and live requests", known, traffic->started());
+  if (traffic.started() == 0) return;
+  equal("outcomes and live requests", known, traffic.started());
 }
 
-void PdInvariants::check_tickets() {
-  const auto* balancer = actors_.find<DecodeBalancerCore>(actors_.decode_balancer);
-  if (balancer == nullptr) return;
-  const DecodePlacer& placer = balancer->placer();
+void PdInvariants::check_tickets(const DecodeBalancerCore& balancer) {
+  const DecodePlacer& placer = balancer.placer();
   equal("rows that the decode balancer counts", placer.pool().rows(),
         placer.tickets() - placer.waiting());
-  equal("owners of decode tickets", balancer->owners().size(), placer.tickets());
+  equal("owners of decode tickets", balancer.owners().size(), placer.tickets());
   at_most("requests that wait for a decode GPU", placer.waiting(), plan_.requests_max);
 }
 
-void PdInvariants::check_transfers() {
-  const auto* fabric = actors_.find<FabricCore>(actors_.fabric);
-  if (fabric == nullptr) return;
-  at_most("transfers that somebody waits for", fabric->asked(),
-          fabric->links().flows() + fabric->not_begun());
+void PdInvariants::check_transfers(const FabricCore& fabric) {
+  at_most("transfers that somebody waits for", fabric.asked(),
+          fabric.links().flows() + fabric.not_begun());
 }
 
 void PdInvariants::check_tokens(const TokenBatch& batch) {
@@ -89,6 +78,8 @@ void PdInvariants::check_tokens(const TokenBatch& batch) {
     std::uint32_t* known = tokens_.find(key);
     const std::uint32_t had = known == nullptr ? 0 : *known;
     const bool failed = row.finish == Finish::kFailed;
+    // Of a request that began anew because nobody knew that its first token had arrived.
+    if (row.first + row.count() <= had && row.finish == Finish::kNone) continue;
     if (row.first != had && !failed) {
       ++torn_;
       if (!faults_.drop_anything()) {
@@ -108,29 +99,28 @@ void PdInvariants::check_tokens(const TokenBatch& batch) {
   }
 }
 
-void PdInvariants::check_group(const Envelope& envelope) {
+void PdInvariants::check_group(const Envelope& envelope, Actor& actor) {
   const std::uint32_t index = envelope.to.node.value - 1;
   const auto engines = static_cast<std::uint32_t>(actors_.engines.size());
   if (index < engines) {
     // Its host touches nothing that is counted.
     if (envelope.to == actors_.engines[index]) return;
-    const auto* engine = actors_.find<PrefillEngineCore>(envelope.to);
-    if (engine != nullptr)
-      at_most("prompts in an engine's FIFOs", engine->queued(), engine->jobs());
-    return;
+    const auto& engine = core_of<PrefillEngineCore>(actor);
+    return at_most("prompts in an engine's FIFOs", engine.queued(), engine.jobs());
   }
   if (envelope.to == actors_.instances[index - engines]) return;
   const auto* start = envelope.message.as<StartDecode>();
   if (start == nullptr) return;
-  const auto* instance = actors_.find<DecodeInstanceCore>(envelope.to);
-  if (instance == nullptr) return;
-  at_most("rows of a decode GPU", instance->rows_of(start->member), instance->rows_most());
+  const auto& instance = core_of<DecodeInstanceCore>(actor);
+  at_most("rows of a decode GPU", instance.rows_of(start->member), instance.rows_most());
 }
 
 void PdInvariants::sweep() {
-  check_outcomes();
-  check_tickets();
-  check_transfers();
+  if (const auto* traffic = actors_.find<TrafficCore>(actors_.traffic)) check_outcomes(*traffic);
+  if (const auto* balancer = actors_.find<DecodeBalancerCore>(actors_.decode_balancer)) {
+    check_tickets(*balancer);
+  }
+  if (const auto* fabric = actors_.find<FabricCore>(actors_.fabric)) check_transfers(*fabric);
   check_sums();
   check_groups();
   if (++sweeps_ % kOrphansEvery == 0) check_orphans();

@@ -34,6 +34,10 @@
 
 namespace troupe {
 
+class DecodeBalancerCore;
+class FabricCore;
+class TrafficCore;
+
 class PdInvariants {
  public:
   static constexpr Duration kOrphanMost = seconds(1);
@@ -43,8 +47,8 @@ class PdInvariants {
   /// Both outlive it.
   PdInvariants(const ClusterPlan& plan, const PdActors& actors, const PdFaults& faults);
 
-  /// An event was carried out.
-  void after(const Envelope& envelope);
+  /// An event was carried out. The actor: whom it reached; nullptr if it is not there any more.
+  void after(const Envelope& envelope, Actor* actor);
   /// Everything that holds at any time.
   void sweep();
   /// Everything that holds when the load is over and nothing moves any more.
@@ -55,11 +59,11 @@ class PdInvariants {
   std::uint64_t looked_at() const { return looked_at_; }
 
  private:
-  void check_front(const ActorRef& touched);
-  void check_group(const Envelope& envelope);
-  void check_outcomes();
-  void check_tickets();
-  void check_transfers();
+  void check_front(const ActorRef& touched, Actor& actor);
+  void check_group(const Envelope& envelope, Actor& actor);
+  void check_outcomes(const TrafficCore& traffic);
+  void check_tickets(const DecodeBalancerCore& balancer);
+  void check_transfers(const FabricCore& fabric);
   void check_tokens(const TokenBatch& batch);
   void check_sums();
   void check_groups();

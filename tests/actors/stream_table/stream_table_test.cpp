@@ -216,6 +216,17 @@ TEST_F(StreamTableTest, AGapInTheTokensFailsTheRow) {
   EXPECT_EQ(end.only<RowClosed>(kOwner).reason, CloseReason::kFailed);
 }
 
+TEST_F(StreamTableTest, TokensThatComeAgainArePassedOver) {
+  open();
+  EXPECT_EQ(written(tokens({1, 2})), "<1><2>");
+  sent_ = 0;
+  EXPECT_EQ(written(tokens({1, 2})), "");
+  EXPECT_EQ(written(tokens({3})), "<3>");
+  sent_ = 2;
+  const Turn end = tokens({3, 4}, Finish::kStop);  // in part: nobody sends that
+  EXPECT_EQ(end.only<RowClosed>(kOwner).reason, CloseReason::kFailed);
+}
+
 // Cases responses-01, responses-07: the body ends after response.failed.
 TEST_F(StreamTableTest, AFailedStreamOfResponsesEndsOthersAreCut) {
   open(true, 7, recipe::Protocol::kResponses);

@@ -50,6 +50,39 @@ TEST(EventQueue, RemoveAgreesWithASortedList) {
   }
 }
 
+TEST(EventQueue, MessagesInLanesAgreeWithASortedList) {
+  using Travel = EventQueue::Travel;
+  for (const std::uint64_t explore : {0, 5}) {
+    Rng rng(7);
+    EventQueue queue(explore);
+    EventQueue plain(explore);
+    std::int64_t now = 0;
+    for (std::uint64_t i = 0; i < 20000; ++i) {
+      // As a world sends: mostly in order, bursts of one sender, and some that come much earlier.
+      const bool remote = rng.chance(0.3);
+      std::int64_t due = now + (remote ? 50'000 : 1'000);
+      if (rng.chance(0.2)) due += static_cast<std::int64_t>(rng.below(100));
+      if (rng.chance(0.02)) due = now + 1 + static_cast<std::int64_t>(rng.below(500));
+      if (rng.chance(0.1)) {
+        queue.push(Time(due), event(i));
+      } else {
+        queue.push_message(Time(due), remote ? Travel::kRemote : Travel::kLocal, event(i));
+      }
+      plain.push(Time(due), event(i));
+      ASSERT_EQ(queue.size(), plain.size());
+      if (!rng.chance(0.5)) continue;
+      ASSERT_EQ(queue.next_due(), plain.next_due());
+      now = queue.next_due().value;
+      ASSERT_EQ(queue.pop().key, plain.pop().key);
+    }
+    while (!queue.empty()) {
+      ASSERT_EQ(queue.first().due, plain.next_due());
+      ASSERT_EQ(queue.take(queue.first()).key, plain.pop().key);
+    }
+    EXPECT_TRUE(plain.empty());
+  }
+}
+
 TEST(EventQueue, ExploredTiesChangeOrderButNotTime) {
   auto order = [](std::uint64_t seed) {
     EventQueue queue(seed);

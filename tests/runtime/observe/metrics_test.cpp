@@ -16,7 +16,7 @@ ActorRef actor(std::uint64_t local) {
 }
 
 effect::Note note(effect::NoteKind kind, const char* name, double value, std::string text = {}) {
-  return {kind, name, value, std::move(text)};
+  return {kind, name, value, std::make_shared<const std::string>(std::move(text))};
 }
 
 TEST(Metrics, CountersAddAndGaugesOfTwoRanksStandBesideEachOther) {
