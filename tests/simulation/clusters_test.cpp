@@ -15,8 +15,8 @@ namespace {
 
 std::vector<std::string> plan_files() {
   const char* source = std::getenv("TROUPE_SOURCE");
+  TROUPE_ASSERT(source != nullptr, "tools/test sets TROUPE_SOURCE");
   std::vector<std::string> files;
-  if (source == nullptr) return files;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(source) + "/tests/simulation/clusters")) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
