@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <numbers>
 #include <optional>
 
 #include "actors/load/line_reader.hpp"
+#include "runtime/base/finite_number.hpp"
 
 namespace troupe {
 
@@ -17,13 +17,6 @@ constexpr double kCountMax = 1e9;
 
 Error no_distribution(std::string_view text, const std::string& why) {
   return Error{Code::kInvalid, "'" + std::string(text) + "': " + why};
-}
-
-std::optional<double> number_of(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !std::isfinite(value)) return std::nullopt;
-  return value;
 }
 
 std::string digits(double value) {
@@ -72,7 +65,7 @@ Result<Distribution> Distribution::parse(std::string_view text, double least) {
   std::string_view rest = colon == std::string_view::npos ? text : text.substr(colon + 1);
   for (;;) {
     const std::size_t end = rest.find(':');
-    const auto number = number_of(std::string(rest.substr(0, end)));
+    const auto number = finite_number(std::string(rest.substr(0, end)));
     if (!number) {
       return no_distribution(
           text,
@@ -157,7 +150,7 @@ Result<Distribution> Distribution::from_file(std::string path, double least) {
     line.erase(std::min(line.find('#'), line.size()));
     line.erase(line.find_last_not_of(" \t\r") + 1);
     if (line.empty()) continue;
-    const auto value = number_of(line);
+    const auto value = finite_number(line);
     if (!value || *value < least || *value > kCountMax) {
       return Error{Code::kInvalid,
                    lines.where() + ": expected a number from " + digits(least) + " to 1e9"};

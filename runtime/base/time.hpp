@@ -39,9 +39,13 @@ constexpr Duration milliseconds(std::int64_t n) {
 constexpr Duration seconds(std::int64_t n) {
   return Duration(n * 1'000'000'000);
 }
-/// Rounds to the nearest nanosecond.
+/// Rounds to the nearest nanosecond. What is longer than 292 years is 292 years, and so is what is
+/// no number.
 constexpr Duration from_seconds(double s) {
-  return Duration(static_cast<std::int64_t>(s * 1e9 + (s < 0 ? -0.5 : 0.5)));
+  constexpr double kMost = 9.2e18;
+  const double nanoseconds = s * 1e9 + (s < 0 ? -0.5 : 0.5);
+  if (nanoseconds <= -kMost) return Duration(-static_cast<std::int64_t>(kMost));
+  return Duration(static_cast<std::int64_t>(nanoseconds < kMost ? nanoseconds : kMost));
 }
 
 }  // namespace troupe

@@ -1,7 +1,6 @@
 #include "runtime/simulation/yaml_reader.hpp"
 
-#include <cstdlib>
-
+#include "runtime/base/finite_number.hpp"
 #include "runtime/base/nearest.hpp"
 
 namespace troupe {
@@ -51,14 +50,13 @@ void YamlMap::get(const std::string& key, double& value, double least, double mo
   std::string text;
   get(key, text);
   if (!has(key)) return;
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(number >= least && number <= most)) {
+  const std::optional<double> number = finite_number(text);
+  if (!number || *number < least || *number > most) {
     char range[96];
     std::snprintf(range, sizeof range, "a number from %.15g to %.15g is expected", least, most);
     return fail(key, range);
   }
-  value = number;
+  value = *number;
 }
 
 void YamlMap::get(const std::string& key, Duration& value) {

@@ -79,6 +79,9 @@ TEST(Time, AddsOnlyWhatMakesSense) {
   EXPECT_EQ(Time(5) + seconds(1), Time(1'000'000'005));
   EXPECT_EQ((Time(10) - Time(4)).value, 6);
   EXPECT_EQ(from_seconds(0.0025), microseconds(2500));
+  EXPECT_EQ(from_seconds(-0.0025), microseconds(-2500));
+  EXPECT_GT(from_seconds(1e300), seconds(9'000'000'000));
+  EXPECT_LT(from_seconds(-1e300), seconds(-9'000'000'000));
 }
 
 }  // namespace
