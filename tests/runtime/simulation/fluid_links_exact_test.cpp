@@ -188,7 +188,9 @@ class BothLinks {
     const auto next = plain_.soonest();
     if (!next) return;
     const std::int64_t wait = std::max<std::int64_t>(0, plain_.flows[*next].end - now_);
-    now_ += rng_.chance(0.6) ? wait : static_cast<std::int64_t>(rng_.below(2 * wait + 2));
+    now_ += rng_.chance(0.6)
+                ? wait
+                : static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(2 * wait + 2)));
     std::vector<std::uint64_t> ended;
     fast_.take_ended(Time(now_), [&](FlowId flow) {
       ended.push_back(names_[flow.value]);
