@@ -1,27 +1,27 @@
 #include "actors/pd/fabric_core.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace troupe {
 
 namespace {
 constexpr TimerTag kFabricTimer{1, 0};
-/// Marks the flows of writes, which have no number of their own.
-constexpr std::uint64_t kWriteBit = std::uint64_t{1} << 63;
 }  // namespace
 
-FabricCore::FabricCore(const Args& args) : args_(args), links_(std::make_unique<FluidLinks>()) {
+FabricCore::FabricCore(const Args& args) : args_(args) {
   const FabricSpeeds& speeds = args.speeds;
   const double all = speeds.nic * std::max(1u, args.ports);
-  spine_ = links_->add_link(speeds.spine > 0 ? speeds.spine : all);
+  spine_ = links_.add_link(speeds.spine > 0 ? speeds.spine : all);
   storage_read_ =
-      links_->add_link(std::min(speeds.storage_read, speeds.storage_ops * speeds.storage_block));
-  storage_write_ = links_->add_link(speeds.storage_write);
+      links_.add_link(std::min(speeds.storage_read, speeds.storage_ops * speeds.storage_block));
+  storage_write_ = links_.add_link(speeds.storage_write);
   first_in_ = storage_write_.value + 1;
   first_out_ = first_in_ + args.ports;
-  for (std::uint32_t i = 0; i < 2 * args.ports; ++i) links_->add_link(speeds.nic);
+  for (std::uint32_t i = 0; i < 2 * args.ports; ++i) links_.add_link(speeds.nic);
   for (std::uint32_t i = 0; i < first_out_ + args.ports; ++i) {
-    planned_.push_back(links_->bandwidth(LinkId(i)));
+    planned_.push_back(links_.bandwidth(LinkId(i)));
   }
 }
 
@@ -29,37 +29,57 @@ void FabricCore::on(const MoveBytes& move, Context& context, Effects& out) {
   TROUPE_ASSERT(move.from.value < args_.ports && move.to.value < args_.ports, "ports are known");
   ++counts_[static_cast<std::size_t>(move.kind)];
   const bool write = move.kind == MoveKind::kWrite;
-  const FlowId flow(write ? kWriteBit | ++next_write_ : move.move);
-  if (!write) askers_.insert(move.move, context.from);
-  if (move.kind == MoveKind::kFetch) {
-    const Duration access =
-        args_.speeds.access + from_seconds(context.rng.exponential(args_.speeds.jitter.seconds()));
-    starts_.emplace(context.now + access, Waiting{move, flow});
-  } else {
-    begin(move, flow, context.now);
+  TROUPE_ASSERT(write || move.move != 0, "who waits for a move knows its number");
+  const Asker asker = write ? Asker{} : Asker{move.move, context.from};
+  if (!write) ++asked_;
+  switch (move.kind) {
+    case MoveKind::kFetch: {
+      const double jitter = context.rng.exponential(args_.speeds.jitter.seconds());
+      const Time start = context.now + args_.speeds.access + from_seconds(jitter);
+      const std::uint64_t order = counts_[static_cast<std::size_t>(MoveKind::kFetch)];
+      starts_.push_back({start, order, asker, move.to, move.bytes});
+      std::push_heap(starts_.begin(), starts_.end(), std::greater<>());
+      break;
+    }
+    case MoveKind::kPush:
+      begin(nic_out(move.from), nic_in(move.to), move.bytes, asker, context.now);
+      break;
+    case MoveKind::kWrite:
+      begin(nic_out(move.from), storage_write_, move.bytes, asker, context.now);
+      break;
   }
   arm(out);
 }
 
-void FabricCore::begin(const MoveBytes& move, FlowId flow, Time now) {
-  LinkId path[3] = {spine_, spine_, spine_};
-  path[0] = move.kind == MoveKind::kFetch ? storage_read_ : nic_out(move.from);
-  path[2] = move.kind == MoveKind::kWrite ? storage_write_ : nic_in(move.to);
-  links_->start(flow, Bytes(move.bytes), path, now);
+void FabricCore::begin(LinkId from, LinkId to, std::uint64_t bytes, const Asker& asker, Time now) {
+  const LinkId path[3] = {from, spine_, to};
+  const FlowId flow = links_.start(Bytes(bytes), path, now);
+  if (flow.value >= askers_.size()) askers_.resize(flow.value + 1);
+  askers_[flow.value] = asker;
 }
 
 void FabricCore::on(const StopMove& stop, Context& context, Effects& out) {
-  if (!askers_.erase(stop.move)) return;
-  if (!links_->cancel(FlowId(stop.move), context.now)) {
-    std::erase_if(starts_, [&](const auto& one) { return one.second.flow.value == stop.move; });
+  const auto stopped = [&](const Asker& asker) { return asker.move == stop.move; };
+  if (stop.move == 0) return;  // a write's: nobody stops it
+  const auto waits = std::find_if(starts_.begin(), starts_.end(),
+                                  [&](const Fetch& fetch) { return stopped(fetch.asker); });
+  if (waits != starts_.end()) {
+    starts_.erase(waits);
+    std::make_heap(starts_.begin(), starts_.end(), std::greater<>());
+  } else {
+    const auto runs = std::find_if(askers_.begin(), askers_.end(), stopped);
+    if (runs == askers_.end()) return;
+    links_.cancel(FlowId(static_cast<std::uint32_t>(runs - askers_.begin())), context.now);
+    *runs = {};
   }
+  --asked_;
   arm(out);
 }
 
 void FabricCore::on(const LinksChanged& changed, Context& context, Effects& out) {
   TROUPE_ASSERT(changed.share > 0 && changed.port.value < args_.ports, "a fault of the plan");
   const auto set = [&](LinkId link) {
-    links_->set_bandwidth(link, planned_[link.value] * changed.share, context.now);
+    links_.set_bandwidth(link, planned_[link.value] * changed.share, context.now);
   };
   switch (changed.part) {
     case FabricPart::kNic:
@@ -86,24 +106,23 @@ void FabricCore::on(const TimerFired&, Context& context, Effects& out) {
 }
 
 void FabricCore::work_off(Context& context, Effects& out) {
-  for (const FlowId flow : links_->take_ended(context.now)) {
-    const ActorRef* asker = askers_.find(flow.value);
-    if (asker == nullptr) continue;
-    out.send(*asker, make_message<BytesMoved>(flow.value));
-    askers_.erase(flow.value);
-  }
-  while (!starts_.empty() && starts_.begin()->first <= context.now) {
-    const Waiting next = std::move(starts_.begin()->second);
-    starts_.erase(starts_.begin());
-    begin(next.move, next.flow, context.now);
+  links_.take_ended(context.now, [&](FlowId flow) {
+    const Asker asker = std::exchange(askers_[flow.value], {});
+    if (asker.move == 0) return;
+    out.send(asker.ref, make_message<BytesMoved>(asker.move));
+    --asked_;
+  });
+  while (!starts_.empty() && starts_.front().start <= context.now) {
+    std::pop_heap(starts_.begin(), starts_.end(), std::greater<>());
+    const Fetch next = starts_.back();
+    starts_.pop_back();
+    begin(storage_read_, nic_in(next.to), next.bytes, next.asker, context.now);
   }
 }
 
 void FabricCore::arm(Effects& out) {
-  std::optional<Time> next = links_->next_end();
-  if (!starts_.empty() && (!next || starts_.begin()->first < *next)) {
-    next = starts_.begin()->first;
-  }
+  std::optional<Time> next = links_.next_end();
+  if (!starts_.empty() && (!next || starts_.front().start < *next)) next = starts_.front().start;
   if (next == armed_) return;
   armed_ = next;
   if (next) {

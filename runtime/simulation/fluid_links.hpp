@@ -11,14 +11,18 @@
 // anew only when their share has moved by that part of itself: a storage with ten thousand readers
 // would else cost ten thousand computations for each that comes or goes.
 //
+// A link keeps a list of its flows from when it first has to look at them; most of a cluster's
+// flows run over a spine and a storage that never do.
+//
 // Invariants
 // 1. The flows of a link together run at no more than its bandwidth; with more than kExactFlows,
 //    at no more than 1 + 1 / kExactFlows of it.
 // 2. A flow ends when exactly its bytes have gone through; a cancelled one never ends.
 // 3. The same calls give the same ends: equal ends come in the order of starts.
+// 4. A listed link's list has all of its flows, another's none; `share` is of its flows now.
 //
-// Cost: O(min(flows on the links that hold up, kExactFlows) log flows) a change. Units: bytes,
-// seconds. Pure; one owner.
+// Cost: O(min(flows on the links that hold up, kExactFlows) log flows) a change; once O(flows) for
+// a link, when its list is made. Units: bytes, seconds. Pure; one owner.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +30,17 @@
 #include <span>
 #include <vector>
 
-#include "runtime/base/flat_map.hpp"
 #include "runtime/base/strong.hpp"
 #include "runtime/base/time.hpp"
+#include "runtime/simulation/end_heap.hpp"
 
 namespace troupe {
 
 struct LinkId : Strong<LinkId, std::uint32_t> {
   using Strong::Strong;
 };
-/// A flow, chosen by whoever starts it: not 0, and not in use.
-struct FlowId : Strong<FlowId, std::uint64_t> {
+/// A flow that runs: a small number, fit for an index of a table. Once it has ended, another's.
+struct FlowId : Strong<FlowId, std::uint32_t> {
   using Strong::Strong;
 };
 
@@ -50,70 +54,74 @@ class FluidLinks {
   /// From now on; flows that run on it go on at the new speed. Requires: > 0.
   void set_bandwidth(LinkId link, double bytes_per_second, Time now);
 
-  /// Requires: a new id, 1 to kPathMost different links. `now` never goes back.
-  void start(FlowId flow, Bytes bytes, std::span<const LinkId> path, Time now);
-  /// False: it is not there.
-  bool cancel(FlowId flow, Time now);
+  /// Requires: 1 to kPathMost different links. `now` never goes back.
+  FlowId start(Bytes bytes, std::span<const LinkId> path, Time now);
+  /// Requires: it runs.
+  void cancel(FlowId flow, Time now) { remove(flow.value, now); }
 
   /// When the next flow ends, if nothing else changes.
-  std::optional<Time> next_end();
-  /// All flows that end at or before `now`.
-  std::vector<FlowId> take_ended(Time now);
+  std::optional<Time> next_end() const {
+    return ends_.empty() ? std::nullopt : std::optional(ends_.soonest());
+  }
+  /// Ends all flows that do so at or before `now`, and names each. Requires: `ended` changes
+  /// nothing here.
+  void take_ended(Time now, auto&& ended) {
+    while (!ends_.empty() && ends_.soonest() <= now) ended(FlowId(end_soonest(now)));
+  }
 
-  std::size_t flows() const { return by_id_.size(); }
+  std::size_t flows() const { return ends_.size(); }
   double bandwidth(LinkId link) const { return links_[link.value].bandwidth; }
   /// Bytes of flows over it that have ended.
   double carried(LinkId link) const { return links_[link.value].carried; }
   std::uint32_t most_flows(LinkId link) const { return links_[link.value].most; }
 
  private:
+  static constexpr std::uint32_t kNobody = ~0u;
   struct Flow {
-    FlowId id;
-    double bytes = 0;
     double left = 0;
     double rate = 0;
     Time since;  ///< of `left`
-    Time end;
-    std::uint64_t order = 0;
-    std::uint32_t version = 0;  ///< of its end
-    std::uint32_t links = 0;
+    double bytes = 0;
+    std::uint32_t links = 0;  ///< 0: nobody's
     LinkId path[kPathMost];
-    std::uint32_t place[kPathMost] = {};  ///< in each link's list
   };
-  struct Link {
+  /// Of a flow in the list of one of its links. Number i of flow f is f * kPathMost + i.
+  struct Place {
+    std::uint32_t next = kNobody;
+    std::uint32_t previous = kNobody;
+  };
+  struct alignas(64) Link {
     double bandwidth = 0;
+    double share = 0;   ///< of each flow
     double widest = 0;  ///< the fastest that any flow on it could ever run elsewhere
-    std::vector<std::uint32_t> flows;
+    double rated = 0;   ///< the share that its flows were last computed with
     double carried = 0;
-    double rated = 0;  ///< the share that its flows were last computed with
+    std::uint32_t flows = 0;
     std::uint32_t most = 0;
-  };
-  struct End {
-    Time at;
-    std::uint64_t order;
-    std::uint32_t flow;
-    std::uint32_t version;
-    friend bool operator>(const End& a, const End& b) {
-      return a.at != b.at ? a.at > b.at : a.order > b.order;
-    }
+    std::uint32_t first = kNobody;  ///< of its list
+    bool listed = false;
   };
 
-  bool holds(const End& end) const;
-  void remove(std::uint32_t index, Time now);
-  void detach(const Flow& flow, std::uint32_t which);
-  /// The flows of a link whose share was `before`.
-  void share_anew(LinkId link, double before, Time now);
-  void set_rate(std::uint32_t index, Time now);
-  double share(const Link& link) const {
-    return link.bandwidth / static_cast<double>(link.flows.empty() ? 1 : link.flows.size());
-  }
+  std::uint32_t take_slot();
+  std::uint32_t end_soonest(Time now);
+  void remove(std::uint32_t flow, Time now);
+  void widen(const Flow& flow);
+  void enlist(Link& link, std::uint32_t place);
+  void delist(Link& link, std::uint32_t place);
+  void make_list(LinkId link);
+  /// One more or one less runs on it. Returns the share until then.
+  static double set_flows(Link& link, std::uint32_t flows);
+  /// The flows of a link whose share was `before`; `rated` of them run at the new one already.
+  void share_anew(LinkId link, double before, std::uint32_t rated, Time now);
+  double rate_of(const Flow& flow) const;
+  void set_rate(std::uint32_t flow, Time now);
+  static Time end_of(const Flow& flow);
 
   std::vector<Link> links_;
   std::vector<Flow> flows_;
+  std::vector<Place> places_;
   std::vector<std::uint32_t> unused_;
-  FlatMap<std::uint32_t> by_id_;
-  std::vector<End> ends_;  ///< a heap; stale ones are dropped when they come up, or are too many
-  std::uint64_t next_order_ = 0;
+  EndHeap ends_;
 };
 
 }  // namespace troupe

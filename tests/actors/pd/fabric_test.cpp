@@ -1,4 +1,7 @@
 // The fabric's protocol, and the prefix index.
+#include <optional>
+#include <set>
+
 #include "actors/pd/fabric_core.hpp"
 #include "actors/pd/hit_policy.hpp"
 #include "actors/pd/prefix_index.hpp"
@@ -60,6 +63,59 @@ TEST(Fabric, AFaultSlowsWhatIsUnderWayAndItsEndBringsTheSpeedBack) {
   fabric.passes(milliseconds(5));
   const Turn back = fabric.hears(LinksChanged{FabricPart::kNic, PortId(1), 1});
   EXPECT_EQ(back.timer(kFabricTag), fabric.now() + microseconds(500));
+}
+
+TEST(Fabric, AStopFreesTheNicAndTheOthersHearOfTheirOwnMoves) {
+  CoreDriver<FabricCore> fabric(fabric_args());
+  const auto push = [](std::uint64_t move) {
+    return MoveBytes{move, MoveKind::kPush, PortId(0), PortId(1), 50'000'000};
+  };
+  fabric.hears(push(5), from(kFabricRoute));
+  fabric.hears(push(7), from(kFabricRoute));
+  fabric.passes(milliseconds(1));
+  // Each has a half left; the other one goes on alone.
+  const Turn alone = fabric.hears(StopMove{5}, from(kFabricRoute));
+  EXPECT_EQ(alone.timer(kFabricTag), fabric.now() + microseconds(500));
+  EXPECT_EQ(fabric.core().asked(), 1u);
+  EXPECT_FALSE(fabric.hears(StopMove{5}, from(kFabricRoute)).timer(kFabricTag));
+  fabric.hears(push(9), from(kFabricRoute));
+  fabric.passes(milliseconds(1));
+  EXPECT_EQ(fabric.timer_fires(kFabricTag).only<BytesMoved>(kFabricRoute).move, 7u);
+  fabric.passes(microseconds(500));
+  EXPECT_EQ(fabric.timer_fires(kFabricTag).only<BytesMoved>(kFabricRoute).move, 9u);
+  EXPECT_EQ(fabric.core().asked(), 0u);
+  EXPECT_EQ(fabric.core().links().flows(), 0u);
+}
+
+TEST(Fabric, FetchesBeginInTheOrderOfTheirAccesses) {
+  FabricCore::Args args = fabric_args();
+  args.speeds.jitter = microseconds(200);
+  CoreDriver<FabricCore> fabric(args);
+  std::optional<Time> due;
+  for (std::uint64_t move = 1; move <= 20; ++move) {
+    const MoveBytes fetch{move, MoveKind::kFetch, PortId(1), PortId(1), 1};
+    const Turn turn = fabric.hears(fetch, from(kFabricRoute));
+    if (const auto at = turn.timer(kFabricTag)) due = at;
+  }
+  for (const std::uint64_t move : {3u, 8u, 20u}) {
+    const Turn turn = fabric.hears(StopMove{move}, from(kFabricRoute));
+    if (const auto at = turn.timer(kFabricTag)) due = at;
+  }
+  EXPECT_EQ(fabric.core().not_begun(), 17u);
+  std::set<std::uint64_t> ended;
+  while (due) {
+    ASSERT_GE(*due, fabric.now());
+    fabric.passes(*due - fabric.now());
+    const Turn turn = fabric.timer_fires(kFabricTag);
+    for (const BytesMoved& moved : turn.sent<BytesMoved>(kFabricRoute)) {
+      EXPECT_TRUE(ended.insert(moved.move).second) << moved.move;
+    }
+    due = turn.timer(kFabricTag);
+  }
+  EXPECT_EQ(ended.size(), 17u);
+  EXPECT_EQ(ended.count(3) + ended.count(8) + ended.count(20), 0u);
+  EXPECT_EQ(fabric.core().asked(), 0u);
+  EXPECT_EQ(fabric.core().not_begun(), 0u);
 }
 
 TEST(HitPolicy, AnswersTheSeedsExample) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
+#include <vector>
 
 #include "runtime/base/rng.hpp"
 
@@ -16,14 +18,20 @@ Time at_ms(std::int64_t ms) {
   return Time() + milliseconds(ms);
 }
 
+std::vector<FlowId> ended_by(FluidLinks& links, Time now) {
+  std::vector<FlowId> ended;
+  links.take_ended(now, [&](FlowId flow) { ended.push_back(flow); });
+  return ended;
+}
+
 TEST(FluidLinks, OneFlowTakesBytesOverBandwidth) {
   FluidLinks links;
   const LinkId link = links.add_link(1000 * kMega);
-  links.start(FlowId(1), Bytes(50'000'000), std::array{link}, Time());
+  const FlowId flow = links.start(Bytes(50'000'000), std::array{link}, Time());
   ASSERT_TRUE(links.next_end());
   EXPECT_EQ(*links.next_end(), at_ms(50));
-  EXPECT_TRUE(links.take_ended(at_ms(49)).empty());
-  EXPECT_EQ(links.take_ended(at_ms(50)), std::vector{FlowId(1)});
+  EXPECT_TRUE(ended_by(links, at_ms(49)).empty());
+  EXPECT_EQ(ended_by(links, at_ms(50)), std::vector{flow});
   EXPECT_EQ(links.carried(link), 50e6);
   EXPECT_FALSE(links.next_end());
 }
@@ -31,20 +39,20 @@ TEST(FluidLinks, OneFlowTakesBytesOverBandwidth) {
 TEST(FluidLinks, AFlowThatNeedsAgesDoesNotEndAtOnce) {
   FluidLinks links;
   const LinkId link = links.add_link(1e-12);
-  links.start(FlowId(1), Bytes(50'000'000), std::array{link}, at_ms(1));
+  links.start(Bytes(50'000'000), std::array{link}, at_ms(1));
   ASSERT_TRUE(links.next_end());
   EXPECT_GT(*links.next_end(), Time() + seconds(1'000'000'000));
-  EXPECT_TRUE(links.take_ended(at_ms(1'000'000)).empty());
+  EXPECT_TRUE(ended_by(links, at_ms(1'000'000)).empty());
 }
 
 TEST(FluidLinks, TwoShareAndTheRestGetsAll) {
   FluidLinks links;
   const LinkId link = links.add_link(1000 * kMega);
-  links.start(FlowId(1), Bytes(50'000'000), std::array{link}, Time());
+  const FlowId first = links.start(Bytes(50'000'000), std::array{link}, Time());
   // The first has 25 MB left; both run at half speed.
-  links.start(FlowId(2), Bytes(50'000'000), std::array{link}, at_ms(25));
+  links.start(Bytes(50'000'000), std::array{link}, at_ms(25));
   EXPECT_EQ(*links.next_end(), at_ms(75));
-  EXPECT_EQ(links.take_ended(at_ms(75)), std::vector{FlowId(1)});
+  EXPECT_EQ(ended_by(links, at_ms(75)), std::vector{first});
   // The second has 25 MB left, alone.
   EXPECT_EQ(*links.next_end(), at_ms(100));
 }
@@ -54,11 +62,11 @@ TEST(FluidLinks, ASlowLinkHoldsUpAndACancelFrees) {
   const LinkId nic_a = links.add_link(100 * kMega);
   const LinkId nic_b = links.add_link(100 * kMega);
   const LinkId spine = links.add_link(150 * kMega);
-  links.start(FlowId(1), Bytes(7'500'000), std::array{nic_a, spine}, Time());
-  links.start(FlowId(2), Bytes(75'000'000), std::array{nic_b, spine}, Time());
+  links.start(Bytes(7'500'000), std::array{nic_a, spine}, Time());
+  const FlowId slow = links.start(Bytes(75'000'000), std::array{nic_b, spine}, Time());
   EXPECT_EQ(*links.next_end(), at_ms(100)) << "7.5 MB at a half of 150 MB/s";
-  EXPECT_TRUE(links.cancel(FlowId(2), at_ms(50)));
-  EXPECT_FALSE(links.cancel(FlowId(2), at_ms(50)));
+  links.cancel(slow, at_ms(50));
+  EXPECT_EQ(links.flows(), 1u);
   // 3.75 MB left, now at the 100 MB/s of its NIC.
   EXPECT_EQ(*links.next_end(), at_ms(50) + microseconds(37'500));
 }
@@ -66,9 +74,40 @@ TEST(FluidLinks, ASlowLinkHoldsUpAndACancelFrees) {
 TEST(FluidLinks, ABandwidthThatChangesChangesTheEnd) {
   FluidLinks links;
   const LinkId link = links.add_link(100 * kMega);
-  links.start(FlowId(1), Bytes(10'000'000), std::array{link}, Time());
+  links.start(Bytes(10'000'000), std::array{link}, Time());
   links.set_bandwidth(link, 10 * kMega, at_ms(50));
   EXPECT_EQ(*links.next_end(), at_ms(550));
+}
+
+TEST(FluidLinks, WhoeverIsLeftOnAWidenedLinkGetsAllOfIt) {
+  FluidLinks links;
+  const LinkId alone = links.add_link(100 * kMega);
+  const LinkId narrow = links.add_link(100 * kMega);
+  const LinkId wide = links.add_link(5'000 * kMega);
+  for (const auto& path : {std::vector{alone}, std::vector{narrow, wide}}) {
+    const FlowId first = links.start(Bytes(100'000'000), path, Time());
+    const FlowId second = links.start(Bytes(100'000'000), path, Time());
+    links.set_bandwidth(path[0], 1'000 * kMega, Time());
+    links.cancel(first, at_ms(100));
+    // 50 MB went at half of it, 50 MB go at all of it.
+    EXPECT_EQ(*links.next_end(), at_ms(150)) << path.size() << " links";
+    links.cancel(second, at_ms(100));
+  }
+}
+
+TEST(FluidLinks, ASpineThatIsNarrowedHoldsUpWhatRunsOverItAlready) {
+  FluidLinks links;
+  std::vector<LinkId> nics;
+  for (int i = 0; i < 4; ++i) nics.push_back(links.add_link(100 * kMega));
+  const LinkId spine = links.add_link(400 * kMega);
+  links.start(Bytes(10'000'000), std::array{nics[0], spine, nics[1]}, Time());
+  links.start(Bytes(10'000'000), std::array{nics[2], spine, nics[3]}, Time());
+  EXPECT_EQ(*links.next_end(), at_ms(100));
+  links.set_bandwidth(spine, 20 * kMega, at_ms(50));
+  EXPECT_EQ(*links.next_end(), at_ms(550)) << "5 MB are left of each, at 10 MB/s";
+  links.set_bandwidth(spine, 400 * kMega, at_ms(300));
+  EXPECT_EQ(*links.next_end(), at_ms(325));
+  EXPECT_EQ(ended_by(links, at_ms(325)).size(), 2u);
 }
 
 TEST(FluidLinks, ACrowdSharesOneLink) {
@@ -76,14 +115,14 @@ TEST(FluidLinks, ACrowdSharesOneLink) {
   const LinkId link = links.add_link(1000 * kMega);
   constexpr std::uint64_t kFlows = 5'000;
   for (std::uint64_t i = 1; i <= kFlows; ++i) {
-    links.start(FlowId(i), Bytes(1'000'000), std::array{link},
+    links.start(Bytes(1'000'000), std::array{link},
                 Time() + microseconds(static_cast<std::int64_t>(i)));
   }
   std::uint64_t ended = 0;
   double last = 0;
   while (const auto next = links.next_end()) {
     last = next->seconds();
-    ended += links.take_ended(*next).size();
+    ended += ended_by(links, *next).size();
   }
   EXPECT_EQ(ended, kFlows);
   EXPECT_EQ(links.carried(link), kFlows * 1e6);
@@ -108,17 +147,19 @@ TEST(FluidLinks, AgreesWithSmallSteps) {
     links.add_link(widths.back());
   }
   std::map<std::uint64_t, SlowFlow> slow;
+  std::map<std::uint32_t, std::uint64_t> names;
   std::map<std::uint64_t, double> fast_ends;
   std::map<std::uint64_t, double> slow_ends;
   std::uint64_t next = 0;
   for (std::int64_t step = 0; step < 200'000; ++step) {
     const Time now(step * 10'000);
-    for (const FlowId flow : links.take_ended(now)) fast_ends[flow.value] = now.seconds();
+    links.take_ended(now, [&](FlowId flow) { fast_ends[names[flow.value]] = now.seconds(); });
     if (step < 100'000 && rng.chance(0.002)) {
       const std::uint32_t a = static_cast<std::uint32_t>(rng.below(6));
       const std::uint32_t b = (a + 1 + static_cast<std::uint32_t>(rng.below(5))) % 6;
       const auto bytes = 100'000 + rng.below(800'000);
-      links.start(FlowId(++next), Bytes(bytes), std::array{LinkId(a), LinkId(b)}, now);
+      const FlowId flow = links.start(Bytes(bytes), std::array{LinkId(a), LinkId(b)}, now);
+      names[flow.value] = ++next;
       slow[next] = {{LinkId(a), LinkId(b)}, static_cast<double>(bytes), 0};
     }
     std::vector<double> counts(6);
