@@ -71,17 +71,17 @@ void DecodeBalancerCore::end_instance(const ActorRef& ref, const char* why, Cont
 void DecodeBalancerCore::on(const ReserveDecode& reserve, Context& context, Effects& out) {
   if (!reserve.owner) return out.warn("reserve_decode_refused", "a reservation without an owner");
   if (draining_) {
-    return refuse(reserve, {Code::kUnavailable, "the decode balancer drains"}, out);
+    for (const WantedPlace& row : reserve.rows) {
+      refuse(row.request, reserve.owner, {Code::kUnavailable, "the decode balancer drains"}, out);
+    }
+    return;
   }
-  const ActorRef* known = owners_.owner_of(reserve.request);
-  if (known != nullptr && *known == reserve.owner) return repeat(reserve.request, out);
-  const Status fresh = owners_.check(reserve.request, reserve.owner);
-  if (!fresh.ok()) return refuse(reserve, fresh.error(), out);
-  const std::uint64_t tokens = reserve.context + output_.of(reserve.traffic, reserve.output_most);
-  const auto submitted =
-      placer_.submit(reserve.request, tokens, context.now, context.now + reserve.time_left);
-  if (!submitted.ok()) return refuse(reserve, submitted.error(), out);
-  if (owners_.add(reserve.request, reserve.owner, reserve.traffic)) out.watch(reserve.owner);
+  Places again;
+  for (const WantedPlace& row : reserve.rows) {
+    const Status taken = take(row, reserve.owner, context.now, again, out);
+    if (!taken.ok()) refuse(row.request, reserve.owner, taken.error(), out);
+  }
+  again.hand_out(out);
   if (placer_.waiting() >= args_.round_at_once) {
     run_round(context, out);
   } else {
@@ -90,36 +90,51 @@ void DecodeBalancerCore::on(const ReserveDecode& reserve, Context& context, Effe
   watch_deadlines(out);
 }
 
-void DecodeBalancerCore::repeat(RequestId request, Effects& out) {
-  const auto placed = placer_.held(request);
-  if (!placed) return;  // it waits, or has started
-  tell(*placed, out);
+Status DecodeBalancerCore::take(const WantedPlace& row, const ActorRef& owner, Time now,
+                                Places& again, Effects& out) {
+  const ActorRef* known = owners_.owner_of(row.request);
+  if (known != nullptr && *known == owner) {
+    // Asked again: the answer is what it has got, if it has got something and has not started.
+    if (const auto placed = placer_.held(row.request)) tell(*placed, again);
+    return ok_status();
+  }
+  TROUPE_TRY(owners_.check(row.request, owner));
+  const std::uint64_t tokens = row.context + output_.of(row.traffic, row.output_most);
+  TROUPE_TRY(placer_.submit(row.request, tokens, now, now + row.time_left));
+  if (owners_.add(row.request, owner, row.traffic)) out.watch(owner);
+  return ok_status();
 }
 
-void DecodeBalancerCore::tell(const DecodePlacer::Placement& placed, Effects& out) {
+void DecodeBalancerCore::tell(const DecodePlacer::Placement& placed, Places& places) {
   const Place& place = place_of_[placed.gpu.value];
-  out.send(*owners_.owner_of(placed.request),
-           make_message<DecodeReserved>(placed.request, place.rank, placed.generation,
-                                        args_.limits.hold, place.member));
+  places.of(*owners_.owner_of(placed.request))
+      .rows.push_back(
+          {placed.request, place.rank, placed.generation, args_.limits.hold, place.member});
 }
 
-void DecodeBalancerCore::refuse(const ReserveDecode& reserve, Error error, Effects& out) {
-  out.send(reserve.owner,
-           make_message<DecodeNotReserved>(reserve.request, error.code, std::move(error.message)));
+void DecodeBalancerCore::refuse(RequestId request, const ActorRef& owner, Error error,
+                                Effects& out) {
+  out.send(owner, make_message<DecodeNotReserved>(request, error.code, std::move(error.message)));
 }
 
 void DecodeBalancerCore::on(const DecodeStarted& started, Context&, Effects& out) {
-  if (!placer_.start(started.request, started.generation)) {
-    out.info("decode_start_stale", "request " + std::to_string(started.request.value));
+  for (const StartedRow& row : started.rows) {
+    if (placer_.start(row.request, row.generation)) continue;
+    out.info("decode_start_stale", "request " + std::to_string(row.request.value));
   }
 }
 
 void DecodeBalancerCore::on(const ReleaseDecode& release, Context& context, Effects& out) {
-  const std::uint8_t* traffic = owners_.kept_of(release.request);
-  if (traffic == nullptr) return;
-  if (release.output > 0) output_.ended(*traffic, release.output);
-  placer_.release(release.request);
-  forget(release.request, out);
+  bool freed = false;
+  for (const ReleasedRow& row : release.rows) {
+    const std::uint8_t* traffic = owners_.kept_of(row.request);
+    if (traffic == nullptr) continue;
+    freed = true;
+    if (row.output > 0) output_.ended(*traffic, row.output);
+    placer_.release(row.request);
+    forget(row.request, out);
+  }
+  if (!freed) return;
   want_round(context, out);
   stop_if_drained(out);
 }
@@ -193,7 +208,9 @@ void DecodeBalancerCore::want_round(Context& context, Effects& out) {
 }
 
 void DecodeBalancerCore::run_round(Context& context, Effects& out) {
-  for (const auto& placed : placer_.round(context.now)) tell(placed, out);
+  Places places;
+  for (const auto& placed : placer_.round(context.now)) tell(placed, places);
+  places.hand_out(out);
 }
 
 void DecodeBalancerCore::run_deadlines(Context& context, Effects& out) {

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "actors/balance/owner_table.hpp"
+#include "actors/balance/rows_by_owner.hpp"
 #include "actors/decode_balancer/decode_messages.hpp"
 #include "actors/decode_balancer/decode_placer.hpp"
 #include "actors/decode_balancer/output_estimate.hpp"
@@ -65,10 +66,11 @@ class DecodeBalancerCore {
   };
 
   void end_instance(const ActorRef& instance, const char* why, Context& context, Effects& out);
-  void refuse(const ReserveDecode& reserve, Error error, Effects& out);
-  /// The answer to a question that its owner asks again: what it has got, if it has got something.
-  void repeat(RequestId request, Effects& out);
-  void tell(const DecodePlacer::Placement& placed, Effects& out);
+  using Places = RowsByOwner<DecodeReserved>;
+  /// A place that is wanted; `again`: what its owner is told since it asks again.
+  Status take(const WantedPlace& row, const ActorRef& owner, Time now, Places& again, Effects& out);
+  void refuse(RequestId request, const ActorRef& owner, Error error, Effects& out);
+  void tell(const DecodePlacer::Placement& placed, Places& places);
   void forget(RequestId request, Effects& out);
   void want_round(Context& context, Effects& out);
   void run_round(Context& context, Effects& out);

@@ -5,12 +5,12 @@
 //   balancer → owner     DecodeReserved or DecodeNotReserved; DecodeReservationLost
 //   decode rank → balancer   DecodeStarted, DecodeLoadReport
 //
-// Invariants: (1) each ReserveDecode gets a DecodeNotReserved, or a DecodeReserved, unless it is
-// released or its owner ends before; one that its owner sends again, since an answer may have been
-// lost, counts once; (2) a DecodeReserved may come again, with a higher generation:
-// the GPU was lost before the start, the older one is void; (3) the balancer watches the owner: its
-// end frees the reservation in any state; (4) a rank is named by its reference, whose life and
-// incarnation make messages of earlier lives harmless, however late they come.
+// Invariants: (1) each row of a ReserveDecode gets a DecodeNotReserved, or a row of a
+// DecodeReserved, unless it is released or its owner ends before; one that its owner sends again,
+// since an answer may have been lost, counts once; (2) a place may come again, with a higher
+// generation: the GPU was lost before the start, the older one is void; (3) the balancer watches
+// the owner: its end frees the reservation in any state; (4) a rank is named by its reference,
+// whose life and incarnation make messages of earlier lives harmless, however late they come.
 #pragma once
 
 #include <string>
@@ -63,17 +63,14 @@ struct DecodeInstanceLeft {
   static void fields(auto& self, auto&& visit) { visit("instance", self.instance); }
 };
 
-struct ReserveDecode {
-  static constexpr MessageInfo info{0x0804, "reserve_decode"};
+struct WantedPlace {
   RequestId request;
-  ActorRef owner;                 ///< holds the lease; gets the answers
   std::uint64_t context = 0;      ///< tokens of its KV when it starts to decode
   std::uint32_t output_most = 0;  ///< 0: up to the context's end
   std::uint8_t traffic = 0;       ///< class of traffic (output_estimate.hpp)
   Duration time_left;             ///< how long it may wait for a place
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
-    visit("owner", self.owner);
     visit("context", self.context);
     visit("output_most", self.output_most);
     visit("traffic", self.traffic);
@@ -81,8 +78,18 @@ struct ReserveDecode {
   }
 };
 
-struct DecodeReserved {
-  static constexpr MessageInfo info{0x0805, "decode_reserved"};
+/// What a step of prompts asks for goes together.
+struct ReserveDecode {
+  static constexpr MessageInfo info{0x0804, "reserve_decode"};
+  ActorRef owner;  ///< holds the leases; gets the answers
+  std::vector<WantedPlace> rows;
+  static void fields(auto& self, auto&& visit) {
+    visit("owner", self.owner);
+    visit("rows", self.rows);
+  }
+};
+
+struct ReservedPlace {
   RequestId request;
   ActorRef rank;
   std::uint32_t generation = 0;
@@ -97,6 +104,13 @@ struct DecodeReserved {
   }
 };
 
+/// What a round gave an owner's requests.
+struct DecodeReserved {
+  static constexpr MessageInfo info{0x0805, "decode_reserved"};
+  std::vector<ReservedPlace> rows;
+  static void fields(auto& self, auto&& visit) { visit("rows", self.rows); }
+};
+
 struct DecodeNotReserved {
   static constexpr MessageInfo info{0x0806, "decode_not_reserved"};
   RequestId request;
@@ -109,9 +123,7 @@ struct DecodeNotReserved {
   }
 };
 
-/// The rank has the request's KV, and runs it.
-struct DecodeStarted {
-  static constexpr MessageInfo info{0x0807, "decode_started"};
+struct StartedRow {
   RequestId request;
   std::uint32_t generation = 0;
   static void fields(auto& self, auto&& visit) {
@@ -120,14 +132,27 @@ struct DecodeStarted {
   }
 };
 
-struct ReleaseDecode {
-  static constexpr MessageInfo info{0x0808, "release_decode"};
+/// The rank has these requests' KV, and runs them: one a step, not one a request.
+struct DecodeStarted {
+  static constexpr MessageInfo info{0x0807, "decode_started"};
+  std::vector<StartedRow> rows;
+  static void fields(auto& self, auto&& visit) { visit("rows", self.rows); }
+};
+
+struct ReleasedRow {
   RequestId request;
   std::uint32_t output = 0;  ///< tokens that it produced; 0: it was cut short, nothing is learned
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("output", self.output);
   }
+};
+
+/// What ended in a step goes together.
+struct ReleaseDecode {
+  static constexpr MessageInfo info{0x0808, "release_decode"};
+  std::vector<ReleasedRow> rows;
+  static void fields(auto& self, auto&& visit) { visit("rows", self.rows); }
 };
 
 /// kDeadline: not started in time. kLost: the rank is gone, and the KV that was there.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/balance/rows_by_owner.hpp"
 #include "actors/pd/token_batches.hpp"
 
 namespace troupe {
@@ -59,7 +60,7 @@ void DecodeInstanceCore::on(const StartDecode& start, Context& context, Effects&
   ++rows_[start.member];
   next_->enters.push_back(
       {start.member, start.request, start.context, start.generated, start.sealed.work});
-  out.send(args_.balancer, make_message<DecodeStarted>(start.request, start.generation));
+  started_.rows.push_back({start.request, start.generation});
   launch(context, out);
 }
 
@@ -86,6 +87,7 @@ void DecodeInstanceCore::leave(RequestId request) {
   // It may not have entered yet: then it never does.
   const auto entered = std::erase_if(
       next_->enters, [&](const GroupEntry& entry) { return entry.request == request; });
+  std::erase_if(started_.rows, [&](const StartedRow& row) { return row.request == request; });
   if (entered == 0) next_->leaves.push_back({jobs_.at(request).member, request});
   drop(request);
 }
@@ -98,6 +100,9 @@ void DecodeInstanceCore::drop(RequestId request) {
 void DecodeInstanceCore::launch(Context& context, Effects& out) {
   if (running_ || jobs_.size() == 0) return;
   running_ = true;
+  if (!started_.rows.empty()) {
+    out.send(args_.balancer, make_message<DecodeStarted>(std::exchange(started_, {})));
+  }
   next_->drafts.resize(args_.members);
   for (std::uint32_t i = 0; i < args_.members; ++i) next_->drafts[i] = budget_.drafts(rows_[i]);
   auto step = std::make_shared<StepPlan>();
@@ -120,16 +125,18 @@ void DecodeInstanceCore::on(const Done<StepResult>& done, Context& context, Effe
   const GroupResult& result = *done.output.group.result;
   use_.add(result, done.output.device_time.seconds(), static_cast<double>(stepping_));
   TokenBatches batches;
+  RowsByOwner<DecodeEnded> told;
   for (const GroupEnd& end : result.ended) {
     const Job* const job = jobs_.find(end.request);
     // It left while the step ran. The device has forgotten it: the notice finds nothing.
     if (job == nullptr) continue;
     if (std::find(replaced_.begin(), replaced_.end(), end.request) != replaced_.end()) continue;
     batches.add(job->streams, job->route, end.request, job->generated, end.tokens, true);
-    out.send(job->route, make_message<DecodeEnded>(end.request, job->generated + end.tokens));
+    told.of(job->route).rows.push_back({end.request, job->generated + end.tokens});
     drop(end.request);
   }
   batches.hand_out(steps_, out);
+  told.hand_out(out);
   launch(context, out);
 }
 

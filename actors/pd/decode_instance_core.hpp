@@ -91,6 +91,7 @@ class DecodeInstanceCore {
   IdMap<RequestId, Job> jobs_;
   std::vector<ActorRef> routes_;     ///< that are watched
   std::shared_ptr<GroupPlan> next_;  ///< what changes with the next step
+  DecodeStarted started_;            ///< that the balancer does not know yet
   std::vector<RequestId> replaced_;  ///< since the last launch: the device has older rows of them
   bool known_ = false;               ///< somebody sent it work: its joining was heard
   bool running_ = false;

@@ -11,12 +11,14 @@
 //   engine, instance → streams   TokenBatch in the name of the route: the first token from the
 //                                engine, the others from the instance
 //
+// Groups tell what ended in a step in one message to each route.
+//
 // Invariants: (1) each MoveBytes but a write gets one BytesMoved, unless it is stopped; (2) engines
 // and instances watch routes: a route's end frees what it has there; (3) a StartPrefill or
-// StartDecode leads to one PrefillEnded or DecodeEnded, unless it is stopped or the group ends; (4)
-// `generation` is that of the balancer's answer: the group repeats it to the balancer; (5) messages
-// between nodes may be lost: a route asks a group that was silent for long (AskGroup is answered by
-// GroupHas), and repeats a stop until GroupStopped.
+// StartDecode leads to one row of a PrefillEnded or DecodeEnded, unless it is stopped or the group
+// ends; (4) `generation` is that of the balancer's answer: the group repeats it to the balancer;
+// (5) messages between nodes may be lost: a route asks a group that was silent for long (AskGroup
+// is answered by GroupHas), and repeats a stop until GroupStopped.
 #pragma once
 
 #include <memory>
@@ -114,14 +116,20 @@ struct StopPrefill {
   static void fields(auto& self, auto&& visit) { visit("request", self.request); }
 };
 
-struct PrefillEnded {
-  static constexpr MessageInfo info{0x0835, "prefill_ended"};
+struct EndedPrompt {
   RequestId request;
   bool complete = false;  ///< the first token was the whole answer
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("complete", self.complete);
   }
+};
+
+/// One a step, not one a request.
+struct PrefillEnded {
+  static constexpr MessageInfo info{0x0835, "prefill_ended"};
+  std::vector<EndedPrompt> rows;
+  static void fields(auto& self, auto&& visit) { visit("rows", self.rows); }
 };
 
 /// Its KV is on the GPU.
@@ -150,14 +158,20 @@ struct StopDecode {
   static void fields(auto& self, auto&& visit) { visit("request", self.request); }
 };
 
-struct DecodeEnded {
-  static constexpr MessageInfo info{0x0838, "decode_ended"};
+struct EndedAnswer {
   RequestId request;
   std::uint32_t output = 0;  ///< tokens of the whole answer
   static void fields(auto& self, auto&& visit) {
     visit("request", self.request);
     visit("output", self.output);
   }
+};
+
+/// One a step, not one a request.
+struct DecodeEnded {
+  static constexpr MessageInfo info{0x0838, "decode_ended"};
+  std::vector<EndedAnswer> rows;
+  static void fields(auto& self, auto&& visit) { visit("rows", self.rows); }
 };
 
 /// Its member has all the rows that it takes: the balancer's count is not the group's.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "actors/decode_balancer/decode_messages.hpp"
 #include "actors/pd/hit_policy.hpp"
 #include "actors/pd/token_batches.hpp"
 
@@ -86,28 +85,31 @@ void PrefillEngineCore::drop(RequestId request) {
   jobs_.erase(request);
 }
 
-void PrefillEngineCore::reserve_decode(const Job& job, Time now, Effects& out) {
-  ReserveDecode reserve;
-  reserve.request = job.start.request;
+void PrefillEngineCore::want_place(const Job& job, Time now, Wanted& wanted) {
+  WantedPlace row;
+  row.request = job.start.request;
+  row.context = job.start.length;
+  row.output_most = job.start.output_most;
+  row.time_left = job.until - now;
+  ReserveDecode& reserve = wanted.of(job.route);
   reserve.owner = job.route;
-  reserve.context = job.start.length;
-  reserve.output_most = job.start.output_most;
-  reserve.time_left = job.until - now;
-  out.send(args_.decode_balancer, make_message<ReserveDecode>(std::move(reserve)));
+  reserve.rows.push_back(row);
 }
 
 void PrefillEngineCore::launch(Context& context, Effects& out) {
   if (plan_ != nullptr) return;
   auto plan = std::make_shared<GroupPlan>();
+  Wanted wanted;
   for (std::uint32_t member = 0; member < args_.members; ++member) {
     for (const auto& chunk : queues_[member].next_step()) {
       const Job& job = jobs_.at(chunk.request);
       plan->chunks.push_back(
           {member, chunk.request, chunk.start, chunk.tokens, chunk.last, job.start.sealed.work});
-      if (chunk.last) reserve_decode(job, context.now, out);
+      if (chunk.last) want_place(job, context.now, wanted);
     }
   }
   if (plan->chunks.empty()) return;
+  wanted.hand_out_to(args_.decode_balancer, out);
   plan_ = std::move(plan);
   auto step = std::make_shared<StepPlan>();
   step->step = ++steps_;
@@ -153,6 +155,7 @@ void PrefillEngineCore::learn(const GroupResult& result, Effects& out) {
 void PrefillEngineCore::tell_progress(const GroupResult& result, Context& context, Effects& out) {
   PrefillAdvanced advanced;
   TokenBatches batches;
+  RowsByOwner<PrefillEnded> told;
   std::size_t ended = 0;
   for (const GroupChunk& chunk : plan_->chunks) {
     const Job* const job = jobs_.find(chunk.request);
@@ -169,10 +172,11 @@ void PrefillEngineCore::tell_progress(const GroupResult& result, Context& contex
       cache_.touch(prompt_chain(chunk.work->chain, start.length, kBlockTokens));
     }
     batches.add(start.streams, job->route, chunk.request, 0, 1, complete);
-    out.send(job->route, make_message<PrefillEnded>(chunk.request, complete));
+    told.of(job->route).rows.push_back({chunk.request, complete});
     drop(chunk.request);
   }
   batches.hand_out(steps_, out);
+  told.hand_out(out);
   if (advanced.rows.empty()) return;
   advanced.engine = context.self;
   out.send(args_.balancer, make_message<PrefillAdvanced>(std::move(advanced)));

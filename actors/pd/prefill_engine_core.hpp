@@ -21,6 +21,8 @@
 #include <string>
 #include <vector>
 
+#include "actors/balance/rows_by_owner.hpp"
+#include "actors/decode_balancer/decode_messages.hpp"
 #include "actors/pd/group_use.hpp"
 #include "actors/pd/pd_messages.hpp"
 #include "actors/prefill_balancer/chunk_queue.hpp"
@@ -85,7 +87,8 @@ class PrefillEngineCore {
   void join(Context& context, Effects& out);
   std::uint32_t hit_of(const StartPrefill& start) const;
   void drop(RequestId request);
-  void reserve_decode(const Job& job, Time now, Effects& out);
+  using Wanted = RowsByOwner<ReserveDecode>;
+  static void want_place(const Job& job, Time now, Wanted& wanted);
   void launch(Context& context, Effects& out);
   void learn(const GroupResult& result, Effects& out);
   void tell_progress(const GroupResult& result, Context& context, Effects& out);

@@ -87,11 +87,10 @@ void RouteCore::on(const Undeliverable& lost, Context&, Effects&) {
 }
 
 void RouteCore::abandon(Flow& flow, Context& context, Effects& out) {
-  const PdWiring& wiring = *args_.wiring;
   stop_move(flow, out);
   // The engine may have asked for a place in the flow's name, so that both balancers are told.
-  out.send(wiring.prefill_balancer, make_message<ReleasePrefill>(flow.request));
-  out.send(wiring.decode_balancer, make_message<ReleaseDecode>(flow.request));
+  release_prefill(flow.request, out);
+  release_decode(flow.request, out);
   stop_group(flow, context, out);
   forget(flow, out);
 }

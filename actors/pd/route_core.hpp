@@ -146,10 +146,14 @@ class RouteCore {
   }
   void submit(Flow& flow, Context& context, Effects& out);
   void start_prefill(Flow& flow, Context& context, Effects& out);
+  void prompt_ended(Flow& flow, bool complete, Context& context, Effects& out);
+  void take_place(const ReservedPlace& reserved, Context& context, Effects& out);
   void push(Flow& flow, Time now, Effects& out);
   void start_decode(Flow& flow, Context& context, Effects& out);
   void move(Flow& flow, MoveKind kind, PortId from, PortId to, std::uint64_t bytes, Effects& out);
   void stop_move(Flow& flow, Effects& out);
+  void release_prefill(RequestId request, Effects& out);
+  void release_decode(RequestId request, Effects& out, std::uint32_t output = 0);
   void begin_anew(Flow& flow, const char* why, Context& context, Effects& out);
   void enter(Flow& flow, State state, Time now);
   void look(Context& context, Effects& out);

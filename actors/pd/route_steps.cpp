@@ -38,7 +38,7 @@ void RouteCore::on(const PrefillAssigned& assigned, Context& context, Effects& o
   stop_move(*flow, out);
   if (flow->engine.generation > 0) {
     // The lost engine may have asked for a place; the new one asks again.
-    out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow->request));
+    release_decode(flow->request, out);
     flow->place = {};
   }
   flow->engine = {assigned.engine, assigned.member, assigned.generation};
@@ -76,29 +76,39 @@ void RouteCore::on(const BytesMoved& moved, Context& context, Effects& out) {
 }
 
 void RouteCore::on(const PrefillEnded& ended, Context& context, Effects& out) {
-  Flow* flow = find(ended.request);
-  if (flow == nullptr || flow->state != State::kPrefilling) return;
-  if (context.from != flow->engine.group) return;  // late word of one that was given up
   // The balancer knows it from the engine, unless that message was lost.
-  out.send(args_.wiring->prefill_balancer, make_message<ReleasePrefill>(flow->request));
-  prefixes_.computed(flow->sealed.work.get(), flow->length, context.now);
-  flow->first_token = true;
-  if (ended.complete) {
-    out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow->request, 1u));
-    return forget(*flow, out);
+  ReleasePrefill release;
+  for (const EndedPrompt& row : ended.rows) {
+    Flow* flow = find(row.request);
+    if (flow == nullptr || flow->state != State::kPrefilling) continue;
+    if (context.from != flow->engine.group) continue;  // late word of one that was given up
+    release.requests.push_back(flow->request);
+    prompt_ended(*flow, row.complete, context, out);
   }
-  enter(*flow, State::kPlacing, context.now);
-  out.watch(flow->engine.group);
-  if (flow->place.group) push(*flow, context.now, out);
+  if (release.requests.empty()) return;
+  out.watch(context.from);
+  out.send(args_.wiring->prefill_balancer, make_message<ReleasePrefill>(std::move(release)));
+}
+
+void RouteCore::prompt_ended(Flow& flow, bool complete, Context& context, Effects& out) {
+  prefixes_.computed(flow.sealed.work.get(), flow.length, context.now);
+  flow.first_token = true;
+  if (complete) {
+    release_decode(flow.request, out, 1);
+    return forget(flow, out);
+  }
+  enter(flow, State::kPlacing, context.now);
+  if (flow.place.group) push(flow, context.now, out);
 }
 
 void RouteCore::on(const DecodeReserved& reserved, Context& context, Effects& out) {
+  for (const ReservedPlace& place : reserved.rows) take_place(place, context, out);
+}
+
+void RouteCore::take_place(const ReservedPlace& reserved, Context& context, Effects& out) {
   Flow* flow = find(reserved.request);
-  if (flow == nullptr) {
-    // It ended while the engine asked in its name.
-    out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(reserved.request));
-    return;
-  }
+  // It ended while the engine asked in its name.
+  if (flow == nullptr) return release_decode(reserved.request, out);
   // Of an engine that was lost: given back already.
   if (flow->state == State::kQueued || flow->state == State::kFetching) return;
   flow->place = {reserved.rank, reserved.member, reserved.generation};
@@ -132,17 +142,31 @@ void RouteCore::start_decode(Flow& flow, Context& context, Effects& out) {
 }
 
 void RouteCore::on(const DecodeEnded& ended, Context& context, Effects& out) {
-  Flow* flow = find(ended.request);
-  if (flow == nullptr || flow->state != State::kDecoding) return;
-  if (context.from != flow->place.group) return;  // late word of one that was given up
-  prefixes_.answered(flow->sealed.work.get(), context.now);
-  const std::uint64_t computed = flow->length - flow->hit + ended.output;
-  const PortId port = port_of(flow->place);
-  out.send(args_.wiring->fabric,
-           make_message<MoveBytes>(std::uint64_t{0}, MoveKind::kWrite, port, port,
-                                   computed * args_.wiring->kv.token_bytes));
-  out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow->request, ended.output));
-  forget(*flow, out);
+  ReleaseDecode release;
+  for (const EndedAnswer& row : ended.rows) {
+    Flow* flow = find(row.request);
+    if (flow == nullptr || flow->state != State::kDecoding) continue;
+    if (context.from != flow->place.group) continue;  // late word of one that was given up
+    release.rows.push_back({row.request, row.output});
+    prefixes_.answered(flow->sealed.work.get(), context.now);
+    const std::uint64_t computed = flow->length - flow->hit + row.output;
+    const PortId port = port_of(flow->place);
+    out.send(args_.wiring->fabric,
+             make_message<MoveBytes>(std::uint64_t{0}, MoveKind::kWrite, port, port,
+                                     computed * args_.wiring->kv.token_bytes));
+    forget(*flow, out);
+  }
+  if (release.rows.empty()) return;
+  out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(std::move(release)));
+}
+
+void RouteCore::release_prefill(RequestId request, Effects& out) {
+  out.send(args_.wiring->prefill_balancer, make_message<ReleasePrefill>(std::vector{request}));
+}
+
+void RouteCore::release_decode(RequestId request, Effects& out, std::uint32_t output) {
+  out.send(args_.wiring->decode_balancer,
+           make_message<ReleaseDecode>(std::vector{ReleasedRow{request, output}}));
 }
 
 void RouteCore::move(Flow& flow, MoveKind kind, PortId from, PortId to, std::uint64_t bytes,

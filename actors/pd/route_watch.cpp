@@ -62,13 +62,13 @@ void RouteCore::look_after(Flow& flow, Context& context, Effects& out) {
 }
 
 void RouteCore::ask_for_place(const Flow& flow, Context& context, Effects& out) {
-  ReserveDecode reserve;
-  reserve.request = flow.request;
-  reserve.owner = context.self;
-  reserve.context = flow.length;
-  reserve.output_most = flow.output_most;
-  reserve.time_left = flow.deadline - context.now;
-  out.send(args_.wiring->decode_balancer, make_message<ReserveDecode>(std::move(reserve)));
+  WantedPlace row;
+  row.request = flow.request;
+  row.context = flow.length;
+  row.output_most = flow.output_most;
+  row.time_left = flow.deadline - context.now;
+  out.send(args_.wiring->decode_balancer,
+           make_message<ReserveDecode>(context.self, std::vector{row}));
 }
 
 void RouteCore::on(const GroupHas& has, Context& context, Effects& out) {
@@ -146,9 +146,9 @@ void RouteCore::begin_anew(Flow& flow, const char* why, Context& context, Effect
   stop_group(flow, context, out);
   // What the balancers have of it, or will be asked for, is given back: it is submitted afresh.
   if (flow.state == State::kPrefilling) {
-    out.send(args_.wiring->prefill_balancer, make_message<ReleasePrefill>(flow.request));
+    release_prefill(flow.request, out);
   }
-  out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow.request));
+  release_decode(flow.request, out);
   flow.place = {};
   flow.engine = {};
   submit(flow, context, out);

@@ -147,7 +147,9 @@ void PrefillBalancerCore::assign(const Handouts& handouts, Effects& out) {
 }
 
 void PrefillBalancerCore::on(const ReleasePrefill& release, Context& context, Effects& out) {
-  if (owners_.owner_of(release.request) != nullptr) end_job(release.request, context, out);
+  for (const RequestId request : release.requests) {
+    if (owners_.owner_of(request) != nullptr) end_job(request, context, out);
+  }
 }
 
 void PrefillBalancerCore::end_job(RequestId request, Context&, Effects& out) {

@@ -95,10 +95,11 @@ struct PrefillRefused {
   }
 };
 
+/// What ended in a step goes together.
 struct ReleasePrefill {
   static constexpr MessageInfo info{0x0815, "release_prefill"};
-  RequestId request;
-  static void fields(auto& self, auto&& visit) { visit("request", self.request); }
+  std::vector<RequestId> requests;
+  static void fields(auto& self, auto&& visit) { visit("requests", self.requests); }
 };
 
 struct PrefillRow {

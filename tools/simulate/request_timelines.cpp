@@ -45,7 +45,8 @@ void RequestTimelines::observe(Time now, const Envelope& envelope) {
     case StartPrefill::info.kind:
       return enter(message.as<StartPrefill>()->request, RequestPhase::kPrefill, now);
     case PrefillEnded::info.kind:
-      return first_token(message.as<PrefillEnded>()->request, now);
+      for (const EndedPrompt& row : message.as<PrefillEnded>()->rows) first_token(row.request, now);
+      return;
     case MoveBytes::info.kind: {
       const MoveBytes& move = *message.as<MoveBytes>();
       if (move.kind != MoveKind::kPush) return;

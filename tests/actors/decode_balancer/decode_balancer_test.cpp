@@ -29,14 +29,15 @@ class DecodeBalancerTest : public testing::Test {
   /// The request's owner is actor 1000 + its number.
   static ActorRef owner(std::uint64_t request) { return actor(1'000 + request); }
   Turn reserves(std::uint64_t request, std::uint64_t context = 1'000, Duration left = seconds(60)) {
-    return driver.hears(ReserveDecode{RequestId(request), owner(request), context, 100, 0, left},
-                        from(owner(request)));
+    return driver.hears(
+        ReserveDecode{owner(request), {{RequestId(request), context, 100, 0, left}}},
+        from(owner(request)));
   }
   Turn round() { return driver.timer_fires(kRoundTag); }
   /// Its rank, after a round of its own.
   ActorRef placed(std::uint64_t request, std::uint64_t context = 1'000) {
     reserves(request, context);
-    return round().only<DecodeReserved>(owner(request)).rank;
+    return round().only<DecodeReserved>(owner(request)).rows.at(0).rank;
   }
   std::uint64_t held() const { return driver.core().placer().tickets(); }
 
@@ -52,21 +53,21 @@ TEST_F(DecodeBalancerTest, ARoundFollowsWithinATick) {
   EXPECT_EQ(reserves(8).timer(kRoundTag), std::nullopt) << "one is due already";
   const Turn turn = round();
   EXPECT_EQ(turn.count<DecodeReserved>(), 2u);
-  EXPECT_NE(turn.sent<DecodeReserved>(owner(7)).front().rank,
-            turn.sent<DecodeReserved>(owner(8)).front().rank);
+  EXPECT_NE(turn.sent<DecodeReserved>(owner(7)).front().rows.at(0).rank,
+            turn.sent<DecodeReserved>(owner(8)).front().rows.at(0).rank);
 }
 
 TEST_F(DecodeBalancerTest, AnOwnerOfManyIsWatchedOnceAndItsEndFreesAll) {
   joins(kInstance, {1, 2});
   const ActorRef route = actor(700);
   const auto reserve = [&](std::uint64_t request) {
-    return driver.hears(ReserveDecode{RequestId(request), route, 1'000, 100, 0, seconds(60)},
+    return driver.hears(ReserveDecode{route, {{RequestId(request), 1'000, 100, 0, seconds(60)}}},
                         from(route));
   };
   EXPECT_TRUE(reserve(1).watches(route));
   EXPECT_FALSE(reserve(2).watches(route));
-  EXPECT_EQ(round().sent<DecodeReserved>(route).size(), 2u);
-  EXPECT_FALSE(driver.hears(ReleaseDecode{RequestId(1), 5}, from(route)).unwatches(route));
+  EXPECT_EQ(round().only<DecodeReserved>(route).rows.size(), 2u);
+  EXPECT_FALSE(driver.hears(ReleaseDecode{{{RequestId(1), 5}}}, from(route)).unwatches(route));
   reserve(3);
   EXPECT_EQ(held(), 2u);
   driver.hears_of_end(route);
@@ -88,7 +89,7 @@ TEST_F(DecodeBalancerTest, TheEndOfItsOwnerFreesAReservationInEveryState) {
   driver.hears_of_end(owner(2), EndReason::kKilled);  // held
   EXPECT_EQ(held(), 0u);
   placed(3);
-  driver.hears(DecodeStarted{RequestId(3), 1}, from(actor(1)));
+  driver.hears(DecodeStarted{{{RequestId(3), 1}}}, from(actor(1)));
   driver.hears_of_end(owner(3), EndReason::kNodeLost);  // started
   EXPECT_EQ(held(), 0u);
   EXPECT_EQ(driver.core().placer().pool().tokens(), 0u);
@@ -99,25 +100,25 @@ TEST_F(DecodeBalancerTest, AnEndMakesRoomForWhoWaits) {
   placed(1, 1'100);
   reserves(2, 1'100);
   EXPECT_TRUE(round().silent());
-  const Turn released = driver.hears(ReleaseDecode{RequestId(1), 50}, from(owner(1)));
+  const Turn released = driver.hears(ReleaseDecode{{{RequestId(1), 50}}}, from(owner(1)));
   EXPECT_TRUE(released.unwatches(owner(1)));
   EXPECT_EQ(released.timer(kRoundTag), driver.now() + milliseconds(1));
-  EXPECT_EQ(round().only<DecodeReserved>(owner(2)).rank, actor(1));
+  EXPECT_EQ(round().only<DecodeReserved>(owner(2)).rows.at(0).rank, actor(1));
 }
 
 TEST_F(DecodeBalancerTest, ALostRankEndsItsInstanceAndItsWorkComesBack) {
   joins(kInstance, {1, 2});
   placed(1);
   placed(2);
-  driver.hears(DecodeStarted{RequestId(1), 1}, from(actor(1)));
+  driver.hears(DecodeStarted{{{RequestId(1), 1}}}, from(actor(1)));
   joins(actor(81), {3});
   const Turn lost = driver.hears_of_end(actor(2), EndReason::kNodeLost);
   EXPECT_EQ(lost.only<DecodeReservationLost>(owner(1)).code, Code::kLost);
   EXPECT_EQ(driver.core().placer().pool().size(), 1u);
-  const auto again = round().only<DecodeReserved>(owner(2));
+  const auto again = round().only<DecodeReserved>(owner(2)).rows.at(0);
   EXPECT_EQ(again.rank, actor(3));
   EXPECT_EQ(again.generation, 2u);
-  driver.hears(DecodeStarted{RequestId(2), 1}, from(actor(2)));  // late word of the lost one
+  driver.hears(DecodeStarted{{{RequestId(2), 1}}}, from(actor(2)));  // late word of the lost one
   driver.passes(seconds(5));
   const Turn ended = driver.timer_fires(kDeadlineTag);
   EXPECT_EQ(ended.only<DecodeReservationLost>(owner(2)).code, Code::kDeadline);
@@ -144,14 +145,14 @@ TEST_F(DecodeBalancerTest, ADrainingInstanceGetsNothingNew) {
 TEST_F(DecodeBalancerTest, OutputsAreReservedAsTheirClassProducesThem) {
   joins(kInstance, {1}, 100'000);
   const auto tokens = [&] { return driver.core().placer().pool().tokens(); };
-  driver.hears(ReserveDecode{RequestId(1), owner(1), 1'000, 0, 3, seconds(9)}, from(owner(1)));
+  driver.hears(ReserveDecode{owner(1), {{RequestId(1), 1'000, 0, 3, seconds(9)}}}, from(owner(1)));
   round();
   EXPECT_EQ(tokens(), 1'800u);
-  driver.hears(ReleaseDecode{RequestId(1), 2'800}, from(owner(1)));
-  driver.hears(ReserveDecode{RequestId(2), owner(2), 1'000, 0, 3, seconds(9)}, from(owner(2)));
+  driver.hears(ReleaseDecode{{{RequestId(1), 2'800}}}, from(owner(1)));
+  driver.hears(ReserveDecode{owner(2), {{RequestId(2), 1'000, 0, 3, seconds(9)}}}, from(owner(2)));
   round();
   EXPECT_EQ(tokens(), 1'820u);
-  driver.hears(ReserveDecode{RequestId(3), owner(3), 1'000, 5, 3, seconds(9)}, from(owner(3)));
+  driver.hears(ReserveDecode{owner(3), {{RequestId(3), 1'000, 5, 3, seconds(9)}}}, from(owner(3)));
   round();
   EXPECT_EQ(tokens(), 1'820u + 1'005u) << "its own bound is smaller";
 }
@@ -161,11 +162,11 @@ TEST_F(DecodeBalancerTest, AQuestionThatIsAskedAgainCountsOnce) {
   reserves(1);
   EXPECT_TRUE(reserves(1).silent()) << "it waits";
   EXPECT_EQ(held(), 1u);
-  const auto first = round().only<DecodeReserved>(owner(1));
-  const auto second = reserves(1).only<DecodeReserved>(owner(1));
+  const auto first = round().only<DecodeReserved>(owner(1)).rows.at(0);
+  const auto second = reserves(1).only<DecodeReserved>(owner(1)).rows.at(0);
   EXPECT_EQ(second.rank, first.rank);
   EXPECT_EQ(second.generation, first.generation);
-  driver.hears(DecodeStarted{RequestId(1), first.generation}, from(first.rank));
+  driver.hears(DecodeStarted{{{RequestId(1), first.generation}}}, from(first.rank));
   EXPECT_TRUE(reserves(1).silent()) << "it has started";
 }
 
@@ -173,13 +174,13 @@ TEST_F(DecodeBalancerTest, BadMessagesGetAnAnswerOrNone) {
   joins(kInstance, {1});
   EXPECT_EQ(reserves(0).only<DecodeNotReserved>(owner(0)).code, Code::kInvalid);
   reserves(1);
-  const ReserveDecode again{RequestId(1), owner(9), 1'000, 100, 0, seconds(60)};
+  const ReserveDecode again{owner(9), {{RequestId(1), 1'000, 100, 0, seconds(60)}}};
   EXPECT_EQ(driver.hears(again, from(owner(9))).only<DecodeNotReserved>(owner(9)).code,
             Code::kInvalid)
       << "another owner's";
   EXPECT_EQ(reserves(2, 1u << 30).only<DecodeNotReserved>(owner(2)).code, Code::kTooLarge);
   EXPECT_TRUE(driver.hears(ReserveDecode{}, from(kNode)).silent());
-  EXPECT_TRUE(driver.hears(ReleaseDecode{RequestId(99), 1}, from(kNode)).silent());
+  EXPECT_TRUE(driver.hears(ReleaseDecode{{{RequestId(99), 1}}}, from(kNode)).silent());
   DecodeInstanceJoined thief;
   thief.instance = actor(82);
   thief.ranks = {{actor(1), 10, 1}};
@@ -192,7 +193,7 @@ TEST_F(DecodeBalancerTest, ADrainEndsItWhenNothingIsHeld) {
   placed(1);
   EXPECT_FALSE(driver.hears(Drain{seconds(9)}).stops());
   EXPECT_EQ(reserves(2).only<DecodeNotReserved>(owner(2)).code, Code::kUnavailable);
-  EXPECT_TRUE(driver.hears(ReleaseDecode{RequestId(1), 5}, from(owner(1))).stops());
+  EXPECT_TRUE(driver.hears(ReleaseDecode{{{RequestId(1), 5}}}, from(owner(1))).stops());
 }
 
 // Case routing-03: of several balancers each sees its own share of the load only; six requests of

@@ -67,12 +67,13 @@ TEST_F(EngineTest, AStepHoldsWhatFitsAndTheRestFollows) {
   EXPECT_EQ(advanced.rows[0].computed, 3'456u);
   EXPECT_EQ(advanced.rows[0].generation, 3u);
   EXPECT_EQ(launched(next)->chunks.size(), 2u) << "both ranks step together";
-  EXPECT_EQ(next.count<ReserveDecode>(), 2u) << "both prompts have their last chunk in it";
-  EXPECT_EQ(next.sent<ReserveDecode>(kDecodeBalancer).front().owner, kGroupRoute);
+  const auto reserve = next.only<ReserveDecode>(kDecodeBalancer);
+  EXPECT_EQ(reserve.rows.size(), 2u) << "both prompts have their last chunk in it";
+  EXPECT_EQ(reserve.owner, kGroupRoute);
   const Turn last = engine.hears(done({{milliseconds(30), milliseconds(25)}, {}, 1'644}));
   EXPECT_EQ(last.only<TokenBatch>(kGroupStreams).rows.size(), 2u);
   EXPECT_EQ(last.only<TokenBatch>(kGroupStreams).rank, kGroupRoute);
-  EXPECT_EQ(last.count<PrefillEnded>(), 2u);
+  EXPECT_EQ(last.only<PrefillEnded>(kGroupRoute).rows.size(), 2u);
   EXPECT_TRUE(last.all<effect::LaunchStep>().empty());
   EXPECT_EQ(engine.core().jobs(), 0u);
 }
@@ -81,7 +82,7 @@ TEST_F(EngineTest, AnAnswerOfOneTokenIsComplete) {
   starts(1, 1, 200);
   const Turn turn =
       engine.hears(done({{Duration(), milliseconds(30)}, {{RequestId(1), 1, 1}}, 200}));
-  EXPECT_TRUE(turn.only<PrefillEnded>(kGroupRoute).complete);
+  EXPECT_TRUE(turn.only<PrefillEnded>(kGroupRoute).rows.at(0).complete);
   EXPECT_EQ(turn.only<TokenBatch>(kGroupStreams).rows.at(0).finish, Finish::kStop);
 }
 
@@ -162,16 +163,42 @@ class InstanceTest : public testing::Test {
 TEST_F(InstanceTest, RowsEnterAtTheNextStep) {
   EXPECT_EQ(instance.starts().only<DecodeInstanceJoined>(kDecodeBalancer).ranks.size(), 2u);
   const Turn turn = starts(1, 0);
-  EXPECT_EQ(turn.only<DecodeStarted>(kDecodeBalancer).generation, 2u);
+  EXPECT_EQ(turn.only<DecodeStarted>(kDecodeBalancer).rows.at(0).generation, 2u);
   const auto first = launched(turn);
   EXPECT_TRUE(first->reset) << "the first step of a life";
   EXPECT_EQ(first->enters.size(), 1u);
   EXPECT_EQ(first->drafts, (std::vector<float>{5, 0}));
-  EXPECT_TRUE(starts(2, 1).all<effect::LaunchStep>().empty());
-  const auto second = launched(instance.hears(done({{milliseconds(10), Duration()}, {}, 3})));
+  const Turn waits = starts(2, 1);
+  EXPECT_TRUE(waits.all<effect::LaunchStep>().empty());
+  EXPECT_EQ(waits.count<DecodeStarted>(), 0u) << "the balancer hears of a step's starts together";
+  starts(3, 1);
+  const Turn next = instance.hears(done({{milliseconds(10), Duration()}, {}, 3}));
+  EXPECT_EQ(next.only<DecodeStarted>(kDecodeBalancer).rows.size(), 2u);
+  const auto second = launched(next);
   EXPECT_FALSE(second->reset);
-  EXPECT_EQ(second->enters.size(), 1u);
+  EXPECT_EQ(second->enters.size(), 2u);
   EXPECT_EQ(second->drafts, (std::vector<float>{5, 5}));
+}
+
+TEST_F(InstanceTest, EachRouteHearsOfItsOwnEndsInOneMessage) {
+  const ActorRef other{NodeId(9), 1, 99, 1};
+  starts(1, 0);
+  starts(2, 1);
+  StartDecode start;
+  start.request = RequestId(3);
+  start.member = 1;
+  start.streams = kGroupStreams;
+  instance.hears(start, from(other));
+  const GroupResult result{{milliseconds(10), milliseconds(10)},
+                           {{RequestId(1), 0, 9}, {RequestId(3), 1, 9}, {RequestId(2), 1, 9}},
+                           3};
+  const Turn turn = instance.hears(done(result));
+  const auto own = turn.sent<DecodeEnded>(kGroupRoute);
+  ASSERT_EQ(own.size(), 1u);
+  ASSERT_EQ(own[0].rows.size(), 2u);
+  EXPECT_EQ(own[0].rows[1].request, RequestId(2));
+  ASSERT_EQ(turn.sent<DecodeEnded>(other).size(), 1u);
+  EXPECT_EQ(turn.sent<DecodeEnded>(other)[0].rows.size(), 1u);
 }
 
 TEST_F(InstanceTest, EndsComeInOneBatchWithAllTokens) {
@@ -181,7 +208,7 @@ TEST_F(InstanceTest, EndsComeInOneBatchWithAllTokens) {
   const auto row = turn.only<TokenBatch>(kGroupStreams).rows.at(0);
   EXPECT_EQ(row.first, 1u);
   EXPECT_EQ(row.count(), 49u);
-  EXPECT_EQ(turn.only<DecodeEnded>(kGroupRoute).output, 50u);
+  EXPECT_EQ(turn.only<DecodeEnded>(kGroupRoute).rows.at(0).output, 50u);
   EXPECT_TRUE(turn.all<effect::LaunchStep>().empty()) << "nothing is left";
 }
 
@@ -222,7 +249,7 @@ TEST_F(InstanceTest, ASecondStartReplacesTheFirstWhoseEndIsNotItsOwn) {
   EXPECT_EQ(next->enters.size(), 1u);
   const Turn end =
       instance.hears(done({{milliseconds(10), Duration()}, {{RequestId(1), 1, 49}}, 3}));
-  EXPECT_EQ(end.only<DecodeEnded>(kGroupRoute).output, 50u);
+  EXPECT_EQ(end.only<DecodeEnded>(kGroupRoute).rows.at(0).output, 50u);
 }
 
 TEST(GroupHost, StartsAgainAfterItsMinutes) {

@@ -55,11 +55,11 @@ class RouteTest : public testing::Test {
   }
   Turn moved(std::uint64_t move) { return route.hears(BytesMoved{move}, from(kFabric)); }
   Turn reserved(std::uint32_t generation = 1) {
-    return route.hears(DecodeReserved{kRequest, kInstance, generation, seconds(10), 5},
+    return route.hears(DecodeReserved{{{kRequest, kInstance, generation, seconds(10), 5}}},
                        from(kDecode));
   }
   Turn prefilled(bool complete = false) {
-    return route.hears(PrefillEnded{kRequest, complete}, from(kEngine));
+    return route.hears(PrefillEnded{{{kRequest, complete}}}, from(kEngine));
   }
   /// Up to the KV's push.
   MoveBytes pushing() {

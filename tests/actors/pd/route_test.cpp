@@ -32,8 +32,8 @@ TEST_F(RouteTest, AFlowGoesItsWay) {
   const auto decode = moved(push.move).only<StartDecode>(kInstance);
   EXPECT_EQ(decode.context, 10'001u);
   EXPECT_EQ(decode.generated, 1u);
-  const Turn ended = route.hears(DecodeEnded{kRequest, 50}, from(kInstance));
-  EXPECT_EQ(ended.only<ReleaseDecode>(kDecode).output, 50u);
+  const Turn ended = route.hears(DecodeEnded{{{kRequest, 50}}}, from(kInstance));
+  EXPECT_EQ(ended.only<ReleaseDecode>(kDecode).rows.at(0).output, 50u);
   EXPECT_EQ(ended.only<MoveBytes>(kFabric).kind, MoveKind::kWrite);
   EXPECT_TRUE(ended.unwatches(kOwner));
   EXPECT_EQ(route.core().flows(), 0u);
@@ -43,7 +43,7 @@ TEST_F(RouteTest, WithoutAHitNothingIsFetchedAndOneTokenNeedsNoDecode) {
   submits(10'000, 0);
   EXPECT_EQ(assigned(kEngine, 1, 0).count<StartPrefill>(), 1u);
   const Turn ended = prefilled(true);
-  EXPECT_EQ(ended.only<ReleaseDecode>(kDecode).output, 1u);
+  EXPECT_EQ(ended.only<ReleaseDecode>(kDecode).rows.at(0).output, 1u);
   EXPECT_EQ(ended.count<MoveBytes>(), 0u);
   EXPECT_EQ(route.core().flows(), 0u);
 }
@@ -105,7 +105,7 @@ TEST_F(RouteTest, TheEndOfARequestGivesEverythingBack) {
   EXPECT_EQ(gone.count<StopPrefill>(), 1u);
   EXPECT_EQ(route.core().flows(), 0u);
   // The engine asked in its name before it heard of the end.
-  EXPECT_EQ(reserved().only<ReleaseDecode>(kDecode).request, kRequest);
+  EXPECT_EQ(reserved().only<ReleaseDecode>(kDecode).rows.at(0).request, kRequest);
 }
 
 TEST_F(RouteTest, ACancelDuringThePushStopsIt) {

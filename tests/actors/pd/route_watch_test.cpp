@@ -94,8 +94,8 @@ TEST_F(SilenceTest, APlaceIsAskedForAgain) {
   EXPECT_TRUE(looks_after(seconds(9)).silent());
   const auto reserve = looks_after(seconds(1)).only<ReserveDecode>(kDecode);
   EXPECT_EQ(reserve.owner, route.self());
-  EXPECT_EQ(reserve.context, 10'000u);
-  EXPECT_EQ(reserve.time_left, seconds(20));
+  EXPECT_EQ(reserve.rows.at(0).context, 10'000u);
+  EXPECT_EQ(reserve.rows.at(0).time_left, seconds(20));
 }
 
 TEST_F(SilenceTest, AFullGpuMeansAnew) {
@@ -115,10 +115,10 @@ TEST_F(SilenceTest, TheDeadlineEndsWhatNothingElseEnds) {
 
 TEST_F(SilenceTest, WordsOfGroupsThatWereGivenUpAreIgnored) {
   prefilling();
-  EXPECT_TRUE(route.hears(PrefillEnded{kRequest, false}, from(kOther)).silent());
+  EXPECT_TRUE(route.hears(PrefillEnded{{{kRequest, false}}}, from(kOther)).silent());
   reserved();
   moved(prefilled().only<MoveBytes>(kFabric).move);
-  EXPECT_TRUE(route.hears(DecodeEnded{kRequest, 50}, from(kOther)).silent());
+  EXPECT_TRUE(route.hears(DecodeEnded{{{kRequest, 50}}}, from(kOther)).silent());
   EXPECT_EQ(route.core().flows(), 1u);
 }
 

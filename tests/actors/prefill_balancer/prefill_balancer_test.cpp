@@ -94,7 +94,7 @@ TEST_F(PrefillBalancerTest, TheEndOfItsOwnerEndsItsWorkInEveryState) {
       actor(50));
   advances(50, 3, 200'000);
   driver.hears_of_end(owner(3));
-  driver.hears(ReleasePrefill{RequestId(4)}, from(owner(4)));
+  driver.hears(ReleasePrefill{{RequestId(4)}}, from(owner(4)));
   EXPECT_EQ(jobs(), 0u);
   EXPECT_EQ(driver.core().pool().total_load(), Duration());
 }
