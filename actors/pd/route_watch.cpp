@@ -47,6 +47,8 @@ void RouteCore::look_after(Flow& flow, Context& context, Effects& out) {
     case State::kFetching:
     case State::kPushing:
       return;  // balancers and fabric are this node's: nothing of theirs is lost
+    case State::kEncoding:
+      return look_after_images(flow, context, out);
     case State::kPlacing:
       return ask_again_for_place(flow, context, out);
     case State::kPrefilling:
@@ -145,10 +147,11 @@ void RouteCore::begin_anew(Flow& flow, const char* why, Context& context, Effect
   out.count("troupe_requests_rerouted_total");
   stop_group(flow, context, out);
   // What the balancers have of it, or will be asked for, is given back: it is submitted afresh.
-  if (flow.state == State::kPrefilling) {
+  if (flow.state == State::kPrefilling || flow.state == State::kEncoding) {
     out.send(args_.wiring->prefill_balancer, make_message<ReleasePrefill>(flow.request));
   }
   out.send(args_.wiring->decode_balancer, make_message<ReleaseDecode>(flow.request));
+  if (flow.has_images) abandon_images(flow, context, out);
   flow.place = {};
   flow.engine = {};
   submit(flow, context, out);
