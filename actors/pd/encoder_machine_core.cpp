@@ -77,7 +77,7 @@ void EncoderMachineCore::on(const Done<StepResult>& done, Context& context, Effe
   use_.add(*done.output.group.result, done.output.device_time.seconds(), 0);
   const Key key = std::exchange(gpus_[index].running, Key());
   if (images_.erase(key) > 0) {
-    ++encoded_;
+    out.count("troupe_images_encoded_total");
     out.send(key.first, make_message<PatchesEncoded>(key.second));
   }
   launch(index, context, out);

@@ -62,7 +62,6 @@ class EncoderMachineCore {
   }
   /// GPUs that encode now.
   std::size_t busy() const;
-  std::uint64_t encoded() const { return encoded_; }
   const GroupUse& use() const { return use_; }
 
  private:
@@ -79,7 +78,6 @@ class EncoderMachineCore {
   std::map<Key, std::uint64_t> images_;  ///< patches of those that are wanted
   std::vector<ActorRef> routes_;         ///< that are watched
   bool known_ = false;                   ///< somebody sent it work: its joining was heard
-  std::uint64_t encoded_ = 0;
   std::uint64_t steps_ = 0;
   GroupUse use_;
 };

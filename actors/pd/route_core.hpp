@@ -158,7 +158,7 @@ class RouteCore {
   }
   void submit(Flow& flow, Context& context, Effects& out);
   void start_prefill(Flow& flow, Context& context, Effects& out);
-  Status check_images(const SealedWork& sealed) const;
+  Status check_images(std::size_t images) const;
   void encode_images(Flow& flow, Context& context, Effects& out);
   void abandon_images(const Flow& flow, Context& context, Effects& out);
   void heard(Flow& flow, Context& context);

@@ -9,9 +9,7 @@ namespace {
 constexpr std::size_t kImagesMost = 600;
 }  // namespace
 
-Status RouteCore::check_images(const SealedWork& sealed) const {
-  const std::size_t images = images_of(sealed.work.get()).size();
-  if (images == 0) return ok_status();
+Status RouteCore::check_images(std::size_t images) const {
   if (!args_.wiring->vision_balancer) {
     return Error{Code::kUnsupported, "this cluster has no encoders: it takes no images"};
   }

@@ -89,6 +89,7 @@ const std::map<std::string, Entry>& table() {
        {Kind::kCounter, "Tokens generated, by API key.", "tenant"}},
       {"troupe_requests_deadline_total", {Kind::kCounter, "Ended by their deadline."}},
       {"troupe_requests_rerouted_total", {Kind::kCounter, "Begun anew: their group was lost."}},
+      {"troupe_images_encoded_total", {Kind::kCounter, "Images turned into embeddings."}},
       {"troupe_images_encoded_again_total",
        {Kind::kCounter, "Images given to another encoder: theirs was lost."}},
       {"troupe_image_wait_seconds",

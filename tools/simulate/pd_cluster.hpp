@@ -86,7 +86,8 @@ class PdCluster {
   std::vector<GroupUse> prefill_uses();
   GroupUse decode_use();
   GroupUse encoder_use();
-  std::uint64_t images_encoded();
+  /// Of all lives.
+  std::uint64_t images_encoded() const;
   /// nullptr: the plan has no encoders.
   const VisionBalancerCore* vision_balancer() {
     return actors_.find<VisionBalancerCore>(actors_.vision_balancer);

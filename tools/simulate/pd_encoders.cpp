@@ -52,12 +52,8 @@ GroupUse PdCluster::encoder_use() {
   return use;
 }
 
-std::uint64_t PdCluster::images_encoded() {
-  std::uint64_t sum = 0;
-  for (const ActorRef& host : actors_.encoders) {
-    if (const auto* machine = actors_.group<EncoderMachineCore>(host)) sum += machine->encoded();
-  }
-  return sum;
+std::uint64_t PdCluster::images_encoded() const {
+  return static_cast<std::uint64_t>(notes_.counted("troupe_images_encoded_total"));
 }
 
 }  // namespace troupe

@@ -40,12 +40,19 @@ class PdPrompts final : public PromptMaker {
 
   void fill(HttpArrived& request, const PlannedRequest& planned,
             std::span<const std::string>) const override {
-    if (shows_images(planned)) {
-      return fill(request, with_images(planned, patch_), tokens_of(planned.prompt),
-                  std::make_shared<ImageWork>());
-    }
     const std::uint64_t words = tokens_of(planned.prompt);
-    fill(request, planned, words, std::make_shared<SimulatedWork>());
+    if (!shows_images(planned)) {
+      auto work = std::make_shared<SimulatedWork>();
+      return fill(request, planned, words, words, std::move(work));
+    }
+    const PlannedRequest shown = with_images(planned, patch_);
+    const std::uint64_t length = tokens_of(shown.prompt);
+    auto work = std::make_shared<ImageWork>();
+    work->images = placed_images(shown);
+    if (block_tokens_ == 0) {
+      for (SimulatedImage& image : work->images) image.end = static_cast<std::uint32_t>(length);
+    }
+    fill(request, shown, words, length, std::move(work));
   }
   std::uint64_t tokens(const PlannedRequest& planned) const override {
     std::uint64_t sum = tokens_of(planned.prompt);
@@ -60,24 +67,17 @@ class PdPrompts final : public PromptMaker {
     return patch_ > 0 && !planned.images.empty();
   }
   /// `words`: tokens of the prompt without images.
-  template <class Work>
   void fill(HttpArrived& request, const PlannedRequest& planned, std::uint64_t words,
-            std::shared_ptr<Work> work) const {
-    const auto length = static_cast<std::uint32_t>(tokens_of(planned.prompt));
+            std::uint64_t length, std::shared_ptr<SimulatedWork> work) const {
     work->output = std::max(1u, planned.output_tokens);
     if (block_tokens_ > 0) work->chain = block_chain(with_answer(planned), block_tokens_);
     if (planned.in_session) work->session = planned.session;
     work->cached =
         static_cast<std::uint32_t>(cached_share_ * static_cast<double>(words) + 0.5) & 0x7fffffffu;
-    if constexpr (std::is_same_v<Work, ImageWork>) {
-      work->images = placed_images(planned);
-      if (block_tokens_ == 0) {
-        for (SimulatedImage& image : work->images) image.end = length;
-      }
-    }
     request.method = "POST";
     request.path = "/v1/chat/completions";
-    request.simulated = SimulatedPrompt{length, 0, SealedWork{std::move(work)}};
+    request.simulated =
+        SimulatedPrompt{static_cast<std::uint32_t>(length), 0, SealedWork{std::move(work)}};
   }
 
   double cached_share_;

@@ -123,8 +123,8 @@ TEST_F(RouteImagesTest, WhatIsInTheStoreNeedsNoEmbeddings) {
 TEST_F(RouteImagesTest, AnEnginesOwnCacheIsNotCountedOn) {
   CoreDriver<RouteCore> own(args(true));
   own.hears(row({{140, 140, 8'960}}), from(kOwner));
-  const Turn turn = own.hears(PrefillAssigned{kRequest, kEngine, kEngine, 1, 8'960, 2},
-                              from(kPrefill));
+  const Turn turn =
+      own.hears(PrefillAssigned{kRequest, kEngine, kEngine, 1, 8'960, 2}, from(kPrefill));
   EXPECT_EQ(turn.count<EncodeImage>(), 1u);
   EXPECT_EQ(turn.count<StartPrefill>(), 0u);
 }
@@ -204,8 +204,8 @@ TEST_F(RouteImagesTest, OneThatWaitsForAnEncoderIsTheBalancers) {
 
 TEST_F(RouteImagesTest, APlaceThatALostEngineAskedForIsNotTaken) {
   encoding();
-  EXPECT_TRUE(route.hears(DecodeReserved{kRequest, kInstance, 1, seconds(10), 5}, from(kDecode))
-                  .silent());
+  EXPECT_TRUE(
+      route.hears(DecodeReserved{kRequest, kInstance, 1, seconds(10), 5}, from(kDecode)).silent());
   encoded(1);
   encoded(2);
   EXPECT_EQ(route.hears(PrefillEnded{kRequest, false}, from(kEngine)).count<MoveBytes>(), 0u);

@@ -1,11 +1,11 @@
 // The seed's rule for images.
 #include "actors/vision_balancer/vision_pool.hpp"
 
-#include "actors/vision_balancer/image_tokens.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "actors/vision_balancer/image_tokens.hpp"
 
 namespace troupe {
 namespace {

@@ -170,8 +170,8 @@ TEST(PdImages, AnEncoderMachineThatDiesLosesNothing) {
     EXPECT_EQ(cluster->faults().groups_killed, 2u);
     EXPECT_EQ(cluster->traffic().report().total(), 400u);
     EXPECT_EQ(cluster->traffic().report().count(Outcome::kFailed), 0u);
-    again += static_cast<std::uint64_t>(
-        cluster->notes().counted("troupe_images_encoded_again_total"));
+    again +=
+        static_cast<std::uint64_t>(cluster->notes().counted("troupe_images_encoded_again_total"));
   }
   EXPECT_GT(again, 4u);
 }
