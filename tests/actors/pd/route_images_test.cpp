@@ -5,7 +5,7 @@
 namespace troupe {
 namespace {
 
-constexpr TimerTag kLookTag{1, 0};
+constexpr TimerTag kImageLookTag{1, 0};
 const ActorRef kVision = actor(73);
 const ActorRef kEncoder = actor(83, 1, 4);
 const ActorRef kSpare = actor(84, 1, 5);
@@ -60,7 +60,7 @@ class RouteImagesTest : public testing::Test {
   Turn moved(std::uint64_t move) { return route.hears(BytesMoved{move}, from(kFabric)); }
   Turn looks_after(Duration time) {
     route.passes(time);
-    return route.timer_fires(kLookTag);
+    return route.timer_fires(kImageLookTag);
   }
   /// Both images are at the encoder, and the fetch is over.
   void encoding() {

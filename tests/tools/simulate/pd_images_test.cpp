@@ -153,7 +153,7 @@ TEST(PdImages, AnEncoderMachineThatDiesLosesNothing) {
     ClusterPlan plan = plan_with_images(seed);
     plan.explore_ties = seed % 2 == 1;
     plan.set_constant("start_up_s", 1, "test");
-    plan.set_constant("encoder_patch_us", 10, "test");
+    plan.set_constant("encoder_patch_us", 20, "test");
     plan.workload.cancel_rate = 0.1;
     plan.workload.cancel_delay_most = milliseconds(300);
     ClusterFault fault;
