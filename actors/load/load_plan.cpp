@@ -1,5 +1,8 @@
 #include "actors/load/load_plan.hpp"
 
+#include <algorithm>
+#include <charconv>
+
 namespace troupe {
 
 namespace {
@@ -44,7 +47,35 @@ Status check_sessions(const LoadPlan& plan) {
   return ok_status();
 }
 
+/// Pixels; 0: it is none.
+std::uint32_t side_of(std::string_view text) {
+  constexpr std::uint32_t kSideMost = 16'384;
+  std::uint32_t side = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), side);
+  const bool whole = problem == std::errc() && end == text.data() + text.size();
+  return whole && side <= kSideMost ? side : 0;
+}
+
 }  // namespace
+
+Result<std::vector<PixelSize>> parse_pixel_sizes(std::string_view text) {
+  std::vector<PixelSize> sizes;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view one = text.substr(begin, end - begin);
+    const std::size_t x = std::min(one.find('x'), one.size());
+    const PixelSize size{side_of(one.substr(0, x)),
+                         side_of(one.substr(std::min(x + 1, one.size())))};
+    if (size.width == 0 || size.height == 0) {
+      return invalid(
+          "image sizes: sizes as 1024x768,512x512, sides up to 16384, are expected, not " +
+          std::string(text));
+    }
+    sizes.push_back(size);
+    begin = end + 1;
+  }
+  return sizes;
+}
 
 RateCurve LoadPlan::curve() const {
   if (!phases.empty()) return RateCurve(phases);

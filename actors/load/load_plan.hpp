@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/load/distribution.hpp"
@@ -56,6 +57,9 @@ struct LoadPlan {
   /// The phases, or the one rate.
   RateCurve curve() const;
 };
+
+/// "1024x768,512x512", sides from 1 to 16,384.
+Result<std::vector<PixelSize>> parse_pixel_sizes(std::string_view text);
 
 /// What makes it impossible, for the user. It does not look into the trace.
 Status check_load(const LoadPlan& plan);

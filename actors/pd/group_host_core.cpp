@@ -4,6 +4,21 @@ namespace troupe {
 
 namespace {
 constexpr TimerTag kGroupUp{1, 0};
+
+template <class Args>
+struct CoreOf;
+template <>
+struct CoreOf<PrefillEngineCore::Args> {
+  using Core = PrefillEngineCore;
+};
+template <>
+struct CoreOf<DecodeInstanceCore::Args> {
+  using Core = DecodeInstanceCore;
+};
+template <>
+struct CoreOf<EncoderMachineCore::Args> {
+  using Core = EncoderMachineCore;
+};
 }  // namespace
 
 void GroupHostCore::on(const Started&, Context& context, Effects& out) {
@@ -21,9 +36,7 @@ void GroupHostCore::begin(Context& context, Effects& out) {
   ++starts_;
   std::visit(
       [&](const auto& args) {
-        using Args = std::decay_t<decltype(args)>;
-        using Core = std::conditional_t<std::is_same_v<Args, PrefillEngineCore::Args>,
-                                        PrefillEngineCore, DecodeInstanceCore>;
+        using Core = typename CoreOf<std::decay_t<decltype(args)>>::Core;
         group_ = last_ ? context.respawn<Core>(out, last_, args) : context.spawn<Core>(out, args);
       },
       args_.group);

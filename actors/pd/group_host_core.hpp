@@ -1,5 +1,5 @@
-// Group host: the machines of one prefill engine or decode instance; starts it, and starts it
-// again.
+// Group host: the machines of one prefill engine or decode instance, or one of encoders; starts it,
+// and starts it again.
 //
 // A start takes its minutes (seed 000: restarts take minutes, so that resilience comes from
 // headroom and re-routing), the first one too unless the cluster is said to be up already. What the
@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "actors/pd/decode_instance_core.hpp"
+#include "actors/pd/encoder_machine_core.hpp"
 #include "actors/pd/prefill_engine_core.hpp"
 
 namespace troupe {
@@ -20,7 +21,7 @@ class GroupHostCore {
  public:
   using Accepts = Protocol<Started, TimerFired, Down, Undeliverable>;
   struct Args {
-    std::variant<PrefillEngineCore::Args, DecodeInstanceCore::Args> group;
+    std::variant<PrefillEngineCore::Args, DecodeInstanceCore::Args, EncoderMachineCore::Args> group;
     Duration start_up = seconds(240);
     Duration start_spread = seconds(60);  ///< uniform on top of it
     bool up_already = true;

@@ -20,6 +20,7 @@ struct PdWiring {
   ActorRef prefill_balancer;
   ActorRef decode_balancer;
   ActorRef fabric;
+  ActorRef vision_balancer;  ///< nobody: there are no encoders
   KvSizes kv;
   bool own_caches = false;  ///< prefixes are in the engines, and nowhere else
   /// Of the first member of the group on each node; the others follow.

@@ -14,9 +14,10 @@ void RouteCore::on(const Started&, Context& context, Effects& out) {
   joined.capacity = args_.rows_most;
   joined.context_max = args_.context_max;
   out.send(args_.node, make_message<RankJoined>(std::move(joined)));
+  const PdWiring& wiring = *args_.wiring;
   for (const ActorRef& service :
-       {args_.wiring->prefill_balancer, args_.wiring->decode_balancer, args_.wiring->fabric}) {
-    out.watch(service);
+       {wiring.prefill_balancer, wiring.decode_balancer, wiring.fabric, wiring.vision_balancer}) {
+    if (service) out.watch(service);
   }
 }
 
@@ -35,6 +36,11 @@ void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   if (flows_.contains(submit.request) || by_owner_.contains(submit.owner)) {
     return reject(Code::kUnsupported, "this cluster gives one answer a request");
   }
+  const std::size_t images = images_of(submit.sealed.work.get()).size();
+  if (images > 0) {
+    const Status takes = check_images(images);
+    if (!takes.ok()) return reject(takes.error().code, takes.error().message);
+  }
   Flow flow;
   flow.request = submit.request;
   flow.owner = submit.owner;
@@ -44,6 +50,7 @@ void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   flow.deadline = context.now + submit.time_left;
   flow.length = submit.prompt_length;
   flow.output_most = submit.max_tokens;
+  flow.has_images = images > 0;
   flow.hit =
       prefixes_.hit(submit.sealed.work.get(), submit.prompt_length, context.now, context.rng);
   by_owner_.insert(submit.owner, submit.request);
@@ -62,7 +69,7 @@ void RouteCore::on(const Down& down, Context& context, Effects& out) {
   }
   const PdWiring& wiring = *args_.wiring;
   if (down.ref == wiring.prefill_balancer || down.ref == wiring.decode_balancer ||
-      down.ref == wiring.fabric) {
+      down.ref == wiring.fabric || down.ref == wiring.vision_balancer) {
     return out.fail("a part of the cluster without which nothing goes is gone");
   }
   // An engine that still had KV to push.
@@ -92,6 +99,7 @@ void RouteCore::abandon(Flow& flow, Context& context, Effects& out) {
   release_prefill(flow.request, out);
   release_decode(flow.request, out);
   stop_group(flow, context, out);
+  if (flow.has_images) abandon_images(flow, context, out);
   forget(flow, out);
 }
 

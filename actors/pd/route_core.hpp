@@ -6,6 +6,9 @@
 //   queued ─pulled→ fetching ─→ prefilling ─ended→ placing ─reserved→ pushing ─→ decoding ─→ end
 //      the KV's way:   the hit, from storage           the prompt's, to decode
 //
+// Images are encoded beside the fetch: the route asks for encoders in the prefill machine's name
+// (seed 000), and a flow whose fetch is over before them is `encoding` (route_images.cpp).
+//
 // It is the entrypoint too: prefix_index.hpp says how much of a prompt is in the store. The place
 // on a decode GPU is asked for by the engine when the last chunk is in a step, so that it is there
 // when the prompt is computed. Without a hit nothing is fetched.
@@ -30,8 +33,8 @@
 // 3. A flow has at most one transfer under way.
 // 4. A row's parking is not passed on: its tokens come in two batches, and KV costs nothing more.
 //
-// Files: route_core.cpp (beginning and end), route_steps.cpp (the way between), route_watch.cpp
-// (silence).
+// Files: route_core.cpp (beginning and end), route_steps.cpp (the way between), route_images.cpp,
+// route_watch.cpp (silence).
 #pragma once
 
 #include <memory>
@@ -40,6 +43,7 @@
 
 #include "actors/decode_balancer/decode_messages.hpp"
 #include "actors/gateway/gateway_messages.hpp"
+#include "actors/pd/image_table.hpp"
 #include "actors/pd/pd_wiring.hpp"
 #include "actors/pd/prefix_index.hpp"
 #include "actors/prefill_balancer/prefill_messages.hpp"
@@ -53,7 +57,8 @@ class RouteCore {
   using Accepts =
       Protocol<Started, SubmitRow, CancelRow, ParkRow, BatchTaken, PrefillAssigned, PrefillRefused,
                BytesMoved, PrefillEnded, DecodeReserved, DecodeNotReserved, DecodeReservationLost,
-               DecodeEnded, DecodeRefused, GroupHas, GroupStopped, TimerFired, Down, Undeliverable>;
+               DecodeEnded, DecodeRefused, EncoderChosen, EncodeRefused, PatchesEncoded,
+               EncodePending, GroupHas, GroupStopped, TimerFired, Down, Undeliverable>;
   struct Args {
     ActorRef node;  ///< hears of it as of any rank
     std::string model;
@@ -85,6 +90,10 @@ class RouteCore {
   void on(const DecodeReservationLost& lost, Context& context, Effects& out);
   void on(const DecodeEnded& ended, Context& context, Effects& out);
   void on(const DecodeRefused& refused, Context& context, Effects& out);
+  void on(const EncoderChosen& chosen, Context& context, Effects& out);
+  void on(const EncodeRefused& refused, Context& context, Effects& out);
+  void on(const PatchesEncoded& encoded, Context& context, Effects& out);
+  void on(const EncodePending& pending, Context& context, Effects& out);
   void on(const GroupHas& has, Context& context, Effects& out);
   void on(const GroupStopped& stopped, Context& context, Effects& out);
   void on(const TimerFired& fired, Context& context, Effects& out);
@@ -95,6 +104,7 @@ class RouteCore {
   std::size_t flows() const { return flows_.size(); }
   bool has(RequestId request) const { return flows_.contains(request); }
   std::size_t stops() const { return stops_.size(); }
+  const ImageTable& images() const { return images_; }
   std::uint32_t rows_most() const { return args_.rows_most; }
   const PrefixIndex& prefixes() const { return prefixes_; }
 
@@ -102,6 +112,7 @@ class RouteCore {
   enum class State : std::uint8_t {
     kQueued,
     kFetching,
+    kEncoding,  ///< its hit is there, of its images some are not
     kPrefilling,
     kPlacing,
     kPushing,
@@ -126,6 +137,7 @@ class RouteCore {
     State state = State::kQueued;
     std::uint8_t asked = 0;    ///< questions to its group without an answer
     bool first_token = false;  ///< its client has it
+    bool has_images = false;
     std::uint8_t reroutes = 0;
     std::uint8_t moves = 0;  ///< transfers so far
     std::uint64_t move = 0;  ///< the one under way; 0: none
@@ -148,6 +160,11 @@ class RouteCore {
   void start_prefill(Flow& flow, Context& context, Effects& out);
   void prompt_ended(Flow& flow, bool complete, Context& context, Effects& out);
   void take_place(const ReservedPlace& reserved, Context& context, Effects& out);
+  Status check_images(std::size_t images) const;
+  void encode_images(Flow& flow, Context& context, Effects& out);
+  void abandon_images(const Flow& flow, Context& context, Effects& out);
+  void heard(Flow& flow, Context& context);
+  void look_after_images(Flow& flow, Context& context, Effects& out);
   void push(Flow& flow, Time now, Effects& out);
   void start_decode(Flow& flow, Context& context, Effects& out);
   void move(Flow& flow, MoveKind kind, PortId from, PortId to, std::uint64_t bytes, Effects& out);
@@ -174,7 +191,8 @@ class RouteCore {
   IdMap<RequestId, Flow> flows_;
   IdMap<ActorRef, RequestId> by_owner_;  ///< by request actor
   IdMap<std::uint64_t, Stop> stops_;     ///< by request and pool
-  bool looking_ = false;                 ///< the timer is set
+  ImageTable images_;
+  bool looking_ = false;  ///< the timer is set
 };
 
 }  // namespace troupe

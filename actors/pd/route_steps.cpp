@@ -32,8 +32,7 @@ void RouteCore::on(const PrefillAssigned& assigned, Context& context, Effects& o
   Flow* flow = find(assigned.request);
   if (flow == nullptr) return;
   // A newer generation: the engine of the older one is gone, with all that it had of this request.
-  const bool computing = flow->state == State::kQueued || flow->state == State::kFetching ||
-                         flow->state == State::kPrefilling;
+  const bool computing = flow->state <= State::kPrefilling;
   if (!computing || assigned.generation <= flow->engine.generation) return;
   stop_move(*flow, out);
   if (flow->engine.generation > 0) {
@@ -44,6 +43,7 @@ void RouteCore::on(const PrefillAssigned& assigned, Context& context, Effects& o
   flow->engine = {assigned.engine, assigned.member, assigned.generation};
   flow->hit = assigned.hit;
   if (args_.wiring->own_caches) prefixes_.found(flow->hit);
+  if (flow->has_images) encode_images(*flow, context, out);
   if (flow->hit == 0 || args_.wiring->own_caches) return start_prefill(*flow, context, out);
   enter(*flow, State::kFetching, context.now);
   const KvSizes& kv = args_.wiring->kv;
@@ -52,6 +52,9 @@ void RouteCore::on(const PrefillAssigned& assigned, Context& context, Effects& o
 }
 
 void RouteCore::start_prefill(Flow& flow, Context& context, Effects& out) {
+  if (flow.has_images && images_.waits(flow.request)) {
+    return enter(flow, State::kEncoding, context.now);
+  }
   enter(flow, State::kPrefilling, context.now);
   forget_stop(flow.request, Pool::kPrefill);
   StartPrefill start;
@@ -110,7 +113,7 @@ void RouteCore::take_place(const ReservedPlace& reserved, Context& context, Effe
   // It ended while the engine asked in its name.
   if (flow == nullptr) return release_decode(reserved.request, out);
   // Of an engine that was lost: given back already.
-  if (flow->state == State::kQueued || flow->state == State::kFetching) return;
+  if (flow->state < State::kPrefilling) return;
   flow->place = {reserved.rank, reserved.member, reserved.generation};
   // While it seems to decode: the instance went before it could start there.
   if (flow->state == State::kPlacing || flow->state == State::kPushing ||
@@ -189,7 +192,7 @@ void RouteCore::on(const PrefillRefused& refused, Context& context, Effects& out
 
 void RouteCore::on(const DecodeNotReserved& refused, Context& context, Effects& out) {
   Flow* flow = find(refused.request);
-  if (flow == nullptr || flow->state == State::kQueued || flow->state == State::kFetching) return;
+  if (flow == nullptr || flow->state < State::kPrefilling) return;
   fail(*flow, refused.code, refused.message, context, out);
 }
 

@@ -47,6 +47,8 @@ void RouteCore::look_after(Flow& flow, Context& context, Effects& out) {
     case State::kFetching:
     case State::kPushing:
       return;  // balancers and fabric are this node's: nothing of theirs is lost
+    case State::kEncoding:
+      return look_after_images(flow, context, out);
     case State::kPlacing:
       // The engine's question may have been lost; the balancer takes a second one for the first.
       flow.since = context.now;
@@ -145,10 +147,11 @@ void RouteCore::begin_anew(Flow& flow, const char* why, Context& context, Effect
   out.count("troupe_requests_rerouted_total");
   stop_group(flow, context, out);
   // What the balancers have of it, or will be asked for, is given back: it is submitted afresh.
-  if (flow.state == State::kPrefilling) {
+  if (flow.state == State::kPrefilling || flow.state == State::kEncoding) {
     release_prefill(flow.request, out);
   }
   release_decode(flow.request, out);
+  if (flow.has_images) abandon_images(flow, context, out);
   flow.place = {};
   flow.engine = {};
   submit(flow, context, out);

@@ -17,6 +17,10 @@ class PromptMaker {
   /// said in earlier turns; where there is none, words are made up for it.
   virtual void fill(HttpArrived& request, const PlannedRequest& planned,
                     std::span<const std::string> answers) const = 0;
+  /// What the request's prompt has, as far as the client knows.
+  virtual std::uint64_t tokens(const PlannedRequest& planned) const {
+    return tokens_of(planned.prompt);
+  }
   /// Whether answers are streams of server-sent events whose tokens must be counted.
   virtual bool answers_are_events() const = 0;
 };

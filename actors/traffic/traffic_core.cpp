@@ -179,7 +179,7 @@ void TrafficCore::start(Ask ask, Time intended, bool measured, Context& context,
   exchange.measured = measured;
   exchange.target = target_;
   exchange.reads = !planned.slow_reader;
-  exchange.record.prompt_tokens = static_cast<std::uint32_t>(tokens_of(planned.prompt));
+  exchange.record.prompt_tokens = static_cast<std::uint32_t>(args_.prompts->tokens(planned));
   exchange.record.intended = intended;
   exchange.record.sent = context.now;
   if (args_.prompts->answers_are_events()) {

@@ -22,8 +22,7 @@ void VisionBalancerCore::on(const EncoderMachineJoined& joined, Context& context
   if (machine_at_.size() <= number) machine_at_.resize(number + 1);
   machine_at_[number] = joined.machine;
   for (const ActorRef& one : joined.encoders) {
-    machine_of_[one] = joined.machine;
-    out.watch(one);
+    if (machine_of_.emplace(one, joined.machine).second) out.watch(one);
   }
   settle(context, out);
 }
@@ -43,8 +42,7 @@ void VisionBalancerCore::end_machine(const ActorRef& ref, const char* why, Conte
   }
   pool_.remove_machine(at->second.number);
   for (const ActorRef& one : at->second.encoders) {
-    machine_of_.erase(one);
-    out.unwatch(one);
+    if (machine_of_.erase(one) > 0) out.unwatch(one);
   }
   machines_.erase(at);
   out.warn("encoder_machine_ended", to_string(ref) + ": " + why);
@@ -93,7 +91,7 @@ void VisionBalancerCore::place_waiting(Context& context, Effects& out) {
     const Machine& machine = machines_.at(machine_at_[image.encoder->machine]);
     out.send(head->second.first,
              make_message<EncoderChosen>(head->second.second, machine.encoders[image.encoder->gpu],
-                                         image.patches));
+                                         image.patches, image.encoder->gpu));
     deadlines_.erase({image.until, image.order});
     waiting_.erase(head);
   }

@@ -50,6 +50,14 @@ class VisionBalancerCore {
   std::string describe() const;
   const VisionPool& pool() const { return pool_; }
   std::size_t waiting() const { return waiting_.size(); }
+  std::size_t images() const { return images_.size(); }
+  /// visit(owner, image, patches, in flight).
+  template <class Visit>
+  void for_each_image(Visit&& visit) const {
+    for (const auto& [key, image] : images_) {
+      visit(key.first, key.second, image.patches, image.encoder.has_value());
+    }
+  }
 
  private:
   using ImageKey = std::pair<ActorRef, std::uint32_t>;

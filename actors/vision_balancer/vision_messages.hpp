@@ -4,6 +4,8 @@
 //   prefill rank → balancer  EncodeImage;  balancer → owner  EncoderChosen or EncodeRefused
 //   encoder, or owner → balancer  ImageEncoded
 //
+// In a simulated cluster the route asks in the prefill machine's name (actors/pd/route_core.hpp).
+//
 // Invariants: (1) each EncodeImage gets an EncodeRefused, or an EncoderChosen, unless its owner
 // ends before; (2) an EncoderChosen for the same image comes again if its machine was lost: the
 // older one is void; (3) the balancer watches the owner: its end frees what its images hold, in any
@@ -16,6 +18,7 @@
 #include "runtime/actor/message.hpp"
 #include "runtime/actor/ref.hpp"
 #include "runtime/actor/system_messages.hpp"
+#include "runtime/base/strong.hpp"
 #include "runtime/base/time.hpp"
 
 namespace troupe {
@@ -23,7 +26,8 @@ namespace troupe {
 struct EncoderMachineJoined {
   static constexpr MessageInfo info{0x0820, "encoder_machine_joined"};
   ActorRef machine;
-  std::vector<ActorRef> encoders;  ///< one a GPU
+  /// One a GPU. An actor that speaks for several (encoder_machine_core.hpp) stands here for each.
+  std::vector<ActorRef> encoders;
   static void fields(auto& self, auto&& visit) {
     visit("machine", self.machine);
     visit("encoders", self.encoders);
@@ -43,12 +47,14 @@ struct EncodeImage {
   std::uint32_t width = 0;  ///< pixels
   std::uint32_t height = 0;
   Duration time_left;  ///< how long it may wait for an encoder
+  RequestId request;   ///< whose image it is: for those who look on
   static void fields(auto& self, auto&& visit) {
     visit("owner", self.owner);
     visit("image", self.image);
     visit("width", self.width);
     visit("height", self.height);
     visit("time_left", self.time_left);
+    visit("request", self.request);
   }
 };
 
@@ -57,10 +63,12 @@ struct EncoderChosen {
   std::uint32_t image = 0;
   ActorRef encoder;
   std::uint64_t patches = 0;
+  std::uint32_t gpu = 0;  ///< the encoder's place among those that its machine joined with
   static void fields(auto& self, auto&& visit) {
     visit("image", self.image);
     visit("encoder", self.encoder);
     visit("patches", self.patches);
+    visit("gpu", self.gpu);
   }
 };
 

@@ -72,6 +72,14 @@ std::optional<EncoderId> VisionPool::least_of(std::uint32_t machine, std::uint64
   return EncoderId{machine, least};
 }
 
+std::uint64_t VisionPool::patches() const {
+  std::uint64_t sum = 0;
+  for (const Machine& machine : machines_) {
+    for (const std::uint64_t one : machine.patches) sum += one;
+  }
+  return sum;
+}
+
 void VisionPool::finish(const EncoderId& encoder, std::uint64_t patches) {
   auto& load = machines_[encoder.machine].patches[encoder.gpu];
   TROUPE_ASSERT(load >= patches, "what ends was in flight");

@@ -52,6 +52,8 @@ class VisionPool {
   void finish(const EncoderId& encoder, std::uint64_t patches);
 
   std::size_t machines() const { return there_.size(); }
+  /// Of all GPUs, in flight.
+  std::uint64_t patches() const;
   std::uint64_t patches(const EncoderId& encoder) const {
     return machines_[encoder.machine].patches[encoder.gpu];
   }

@@ -26,10 +26,30 @@ namespace troupe {
 /// where its prefix is; how long the answer gets is read by devices alone.
 struct SimulatedWork {
   std::uint32_t output = 0;          ///< tokens of the answer; at least 1
-  std::uint32_t cached = 0;          ///< tokens of the prompt in the store, if there is no chain
+  std::uint32_t cached : 31 = 0;     ///< tokens of the prompt in the store, if there is no chain
+  std::uint32_t has_images : 1 = 0;  ///< it is an ImageWork
   std::vector<std::uint64_t> chain;  ///< block hashes of the prompt and its answer
   std::uint64_t session = 0;         ///< 0: none
 };
+
+/// An image of a prompt, which encoders turn into embeddings before the prompt is computed.
+struct SimulatedImage {
+  std::uint32_t width = 0;  ///< pixels
+  std::uint32_t height = 0;
+  std::uint32_t end = 0;  ///< the prompt's tokens up to its last one
+};
+
+/// Requests with images carry more; the others pay nothing for them.
+struct ImageWork : SimulatedWork {
+  ImageWork() { has_images = 1; }
+  std::vector<SimulatedImage> images;  ///< in the prompt's order
+};
+
+/// Empty: it has none.
+inline std::span<const SimulatedImage> images_of(const SimulatedWork* work) {
+  if (work == nullptr || work->has_images == 0) return {};
+  return static_cast<const ImageWork*>(work)->images;
+}
 
 /// The blocks of a chain that lie within the prompt.
 inline std::span<const std::uint64_t> prompt_chain(std::span<const std::uint64_t> chain,

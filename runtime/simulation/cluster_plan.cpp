@@ -37,6 +37,9 @@ std::vector<PlanConstant> default_constants() {
       {"draft_d", 1.5, "", kDraftFit},
       {"draft_chance", 0, "of a draft", "0: the fitted curve; seed 004's plots: 0.75"},
       {"draft_overhead", 0.0151, "of the throughput", kDraftFit},
+      {"encoder_image_ms", 1, "ms an image, beside its patches", kAssumed},
+      {"encoder_patch_us", 1.1, "us a patch",
+       "assumed: no source; 0.5 G parameters, 2 operations each, at 0.9 PFLOP/s"},
       {"nic_gb_s", 50, "GB/s each way, a GPU", "one 400G NIC (CALIB.md)"},
       {"spine_gb_s", 0, "GB/s", "0: full bisection; assumed"},
       {"storage_read_gib_s", 10'240, "GiB/s", "seed 000: peak 10 TiB/s"},
@@ -76,12 +79,14 @@ void ClusterPlan::set_constant(std::string_view wanted, double value, std::strin
 }
 
 std::uint32_t ClusterPlan::gpus() const {
-  return prefill.engines * prefill.ranks + decode.instances * decode.ranks;
+  return prefill.engines * prefill.ranks + decode.instances * decode.ranks +
+         encoders.machines * encoders.gpus;
 }
 
 std::vector<std::string> ClusterPlan::describe() const {
   std::vector<std::string> lines;
   for (const PlanConstant& one : constants) {
+    if (encoders.machines == 0 && one.name.starts_with("encoder_")) continue;
     lines.push_back(formatted("%s = %g %s; ", one.name.c_str(), one.value, one.unit.c_str()) +
                     one.source);
   }

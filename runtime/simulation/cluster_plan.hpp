@@ -4,11 +4,14 @@
 //   hardware: B200                       # or {name: …, hbm_gb: …, hbm_tb_s: …, nic_gb_s: …}
 //   prefill:  {engines: 16, ranks: 4, step_budget_ms: 220, policy: buckets}
 //   decode:   {instances: 1, ranks: 64, rows_most: 96, drafts: confidence, policy: balanced}
+//   encoders: {machines: 2, gpus: 8}     # for loads with images
 //   timing: formula:v41                  # or a table of measured steps: a file, or its name
 //   constants:                           # each has a default, with its source
 //     prefill_b_us: {value: 11.2, source: measured on our machines}
 //   prefix:   {own_cache_tokens: 1000000}    # of each prefill engine, instead of the store
 //   workload: {request_rate: 1000, num_requests: 20000, isl: 77000, cached_share: 0.96, osl: 800}
+//   # of the requests with images, and how many and which those have: image_share: 0.3,
+//   # images: 2, image_size: "1024x768,512x512"
 //   faults:                              # fault_plan.hpp
 //     - {at_ms: 2000, kill: decode_instance, which: 0}
 //     - {at_ms: 3000, until_ms: 4000, slow: storage_read, share: 0.1}
@@ -70,6 +73,13 @@ struct DecodePlan {
   std::string policy = "balanced";
 };
 
+/// Machines of which each GPU runs a vision encoder, for loads with images.
+struct EncoderPlan {
+  std::uint32_t machines = 0;
+  std::uint32_t gpus = 8;    ///< of a machine
+  std::uint32_t patch = 14;  ///< pixels a side: V4.1's, whose tokens are of 3 x 3 (SPEC.md, 4)
+};
+
 /// Where prefixes are, and what of prompts that have no hash chains.
 struct PrefixPlan {
   double cached_share = 0;             ///< of a prompt, in the store
@@ -83,6 +93,7 @@ struct ClusterPlan {
   Hardware hardware;
   PrefillPlan prefill;
   DecodePlan decode;
+  EncoderPlan encoders;
   std::vector<PlanConstant> constants;
   /// Of steps: the formula with the constants above, or one table of a real GPU (then what an
   /// engine's host adds to each step, and to each row of it). Never both.
@@ -104,7 +115,7 @@ struct ClusterPlan {
   double constant(std::string_view name) const;
   void set_constant(std::string_view name, double value, std::string source);
   std::uint32_t gpus() const;
-  /// One a line: "prefill_a_ms = 21.97 ms; fit …".
+  /// One a line: "prefill_a_ms = 21.97 ms; fit …". Those of encoders only if there are some.
   std::vector<std::string> describe() const;
 };
 

@@ -50,6 +50,8 @@ const std::pair<std::string_view, Range> kRanges[] = {
     {"draft_d", kFitted},
     {"draft_chance", kShare},
     {"draft_overhead", {0, 0.99}},
+    {"encoder_image_ms", kMs},
+    {"encoder_patch_us", kMicros},
     {"nic_gb_s", kSpeed},
     {"spine_gb_s", {0, 1e9}},
     {"storage_read_gib_s", kSpeed},
@@ -211,6 +213,25 @@ Status read_decode(const std::string& file, const YAML::Node& node, DecodePlan& 
   return map.finish();
 }
 
+Status read_encoders(const std::string& file, const YAML::Node& node, EncoderPlan& plan) {
+  if (!node) return ok_status();
+  YamlMap map(file, node, "encoders");
+  map.get("machines", plan.machines, 0, kPlanMany);
+  map.get("gpus", plan.gpus, 1, 1024);
+  map.get("patch", plan.patch, 1, 1024);
+  return map.finish();
+}
+
+Status read_load(const std::string& file, const YAML::Node& node, ClusterPlan& plan) {
+  constexpr std::uint32_t kImagesMost = 600;  // of a request: SPEC.md, section 4
+  return read_workload(file, node, plan.workload, [&](YamlMap& load) {
+    load.get("cached_share", plan.prefix.cached_share, 0, 1);
+    load.get("image_share", plan.workload.image_share, 0, 1);
+    load.get("images", plan.workload.images, 1, kImagesMost);
+    load.get("image_size", plan.workload.image_size);
+  });
+}
+
 Status read_prefix(const std::string& file, const YAML::Node& node, PrefixPlan& plan) {
   if (!node) return ok_status();
   constexpr std::uint64_t kTokensMost = std::uint64_t{1} << 36;
@@ -239,9 +260,8 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   TROUPE_TRY(read_prefill(file, map.child("prefill"), plan.prefill));
   TROUPE_TRY(read_decode(file, map.child("decode"), plan.decode));
   TROUPE_TRY(read_prefix(file, map.child("prefix"), plan.prefix));
-  TROUPE_TRY(read_workload(file, map.child("workload"), plan.workload, [&](YamlMap& load) {
-    load.get("cached_share", plan.prefix.cached_share, 0, 1);
-  }));
+  TROUPE_TRY(read_encoders(file, map.child("encoders"), plan.encoders));
+  TROUPE_TRY(read_load(file, map.child("workload"), plan));
   if (plan.gpus() > kGpusMost) {
     map.fail("prefill", "at most " + std::to_string(kGpusMost) + " GPUs are expected, these are " +
                             std::to_string(plan.gpus()));
@@ -249,7 +269,8 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   const YAML::Node faults = map.child("faults");
   if (faults && !faults.IsSequence()) map.fail("faults", "a list is expected");
   if (faults && faults.IsSequence()) {
-    const FaultTargets targets{plan.prefill.engines, plan.decode.instances, plan.gpus()};
+    const FaultTargets targets{plan.prefill.engines, plan.decode.instances, plan.gpus(),
+                               plan.encoders.machines};
     TROUPE_TRY_ASSIGN(plan.faults, read_cluster_faults(file, faults, targets));
   }
   TROUPE_TRY(read_expectations(file, map.child("expect"), plan.expect));
@@ -258,7 +279,7 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
 }
 
 /// No node's configuration has them; one that is misspelt leaves the others.
-const char* const kOwnSections[] = {"prefill",   "decode",   "workload",
+const char* const kOwnSections[] = {"prefill",   "decode",   "encoders", "workload",
                                     "constants", "hardware", "faults"};
 
 }  // namespace

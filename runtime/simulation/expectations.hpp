@@ -25,6 +25,8 @@ struct Expectations {
   std::optional<std::uint64_t> killed_min;
   std::optional<std::uint64_t> nodes_lost_min;
   std::optional<std::uint64_t> rerouted_min;
+  std::optional<std::uint64_t> images_min;        ///< encoded
+  std::optional<std::uint64_t> images_again_min;  ///< given to another encoder
   std::optional<double> ttft_p99_ms_min;
   std::optional<double> tpot_p99_ms_min;
   std::optional<double> ttft_p99_ms_max;

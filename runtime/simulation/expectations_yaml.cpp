@@ -17,6 +17,8 @@ Status read_expectations(const std::string& file, const YAML::Node& node, Expect
   map.get("killed_min", expect.killed_min);
   map.get("nodes_lost_min", expect.nodes_lost_min);
   map.get("rerouted_min", expect.rerouted_min);
+  map.get("images_min", expect.images_min);
+  map.get("images_again_min", expect.images_again_min);
   map.get("ttft_p99_ms_min", expect.ttft_p99_ms_min);
   map.get("tpot_p99_ms_min", expect.tpot_p99_ms_min);
   map.get("ttft_p99_ms_max", expect.ttft_p99_ms_max);

@@ -19,7 +19,7 @@
 // `which` each occurrence draws its victim. Everything is drawn from the plan's seed.
 //
 // Places are nodes: the front (gateway, balancers, route, clients), each prefill engine, each
-// decode instance. Only messages between nodes can be lost.
+// decode instance, each encoder machine (encoder_machine). Only messages between nodes can be lost.
 //
 // Data only. Units: virtual time from the run's beginning.
 #pragma once
@@ -34,7 +34,7 @@
 
 namespace troupe {
 
-enum class GroupKind : std::uint8_t { kPrefillEngine, kDecodeInstance };
+enum class GroupKind : std::uint8_t { kPrefillEngine, kDecodeInstance, kEncoderMachine };
 
 enum class FaultAct : std::uint8_t {
   kKill,
@@ -45,7 +45,13 @@ enum class FaultAct : std::uint8_t {
   kDrop,
 };
 
-enum class FaultPlace : std::uint8_t { kAnywhere, kFront, kPrefillEngine, kDecodeInstance };
+enum class FaultPlace : std::uint8_t {
+  kAnywhere,
+  kFront,
+  kPrefillEngine,
+  kDecodeInstance,
+  kEncoderMachine
+};
 
 /// Of a link's bandwidth in a stall: a store of 10 TiB/s then moves 11 KB a second. A flow keeps a
 /// speed, so that it has an end that can be moved forward again.

@@ -13,7 +13,20 @@ constexpr const char* kActs[] = {"kill", "freeze", "partition", "slow", "stall",
 std::optional<GroupKind> group_of(std::string_view name) {
   if (name == "prefill_engine") return GroupKind::kPrefillEngine;
   if (name == "decode_instance") return GroupKind::kDecodeInstance;
+  if (name == "encoder_machine") return GroupKind::kEncoderMachine;
   return std::nullopt;
+}
+
+FaultPlace place_of(GroupKind group) {
+  switch (group) {
+    case GroupKind::kPrefillEngine:
+      return FaultPlace::kPrefillEngine;
+    case GroupKind::kDecodeInstance:
+      return FaultPlace::kDecodeInstance;
+    case GroupKind::kEncoderMachine:
+      break;
+  }
+  return FaultPlace::kEncoderMachine;
 }
 
 std::optional<FabricPart> part_of(std::string_view name) {
@@ -24,16 +37,19 @@ std::optional<FabricPart> part_of(std::string_view name) {
   return std::nullopt;
 }
 
-void read_group(YamlMap& map, const char* key, FaultAct act, ClusterFault& fault) {
+void read_group(YamlMap& map, const char* key, FaultAct act, const FaultTargets& targets,
+                ClusterFault& fault) {
   std::string victim;
   map.get(key, victim);
   const auto group = group_of(victim);
-  if (!group) return map.fail(key, "prefill_engine or decode_instance is expected");
+  if (!group)
+    return map.fail(key, "prefill_engine, decode_instance or encoder_machine is expected");
   fault.act = act;
   fault.group = *group;
+  if (targets.of_kind(*group) == 0) map.fail(key, "the plan has none of these");
 }
 
-void read_slow(YamlMap& map, ClusterFault& fault) {
+void read_slow(YamlMap& map, const FaultTargets& targets, ClusterFault& fault) {
   std::string what;
   map.get("slow", what);
   map.get("share", fault.share, 1e-6, 1);
@@ -41,13 +57,12 @@ void read_slow(YamlMap& map, ClusterFault& fault) {
   if (const auto part = part_of(what)) {
     fault.act = FaultAct::kSlowLink;
     fault.part = *part;
-  } else if (const auto group = group_of(what)) {
-    fault.act = FaultAct::kSlowGroup;
-    fault.group = *group;
+  } else if (group_of(what)) {
+    read_group(map, "slow", FaultAct::kSlowGroup, targets, fault);
   } else {
     map.fail("slow",
-             "nic, spine, storage_read, storage_write, prefill_engine or decode_instance is "
-             "expected");
+             "nic, spine, storage_read, storage_write, prefill_engine, decode_instance or "
+             "encoder_machine is expected");
   }
 }
 
@@ -68,10 +83,9 @@ void read_place(YamlMap& map, const char* key, FaultPlace& place) {
   if (name == "front") {
     place = FaultPlace::kFront;
   } else if (const auto group = group_of(name)) {
-    place = *group == GroupKind::kPrefillEngine ? FaultPlace::kPrefillEngine
-                                                : FaultPlace::kDecodeInstance;
+    place = place_of(*group);
   } else {
-    map.fail(key, "front, prefill_engine or decode_instance is expected");
+    map.fail(key, "front, prefill_engine, decode_instance or encoder_machine is expected");
   }
 }
 
@@ -134,13 +148,13 @@ Result<ClusterFault> read_one(const std::string& file, const YAML::Node& node,
   if (acts != 1) {
     map.fail("kill", "a fault has exactly one of kill, freeze, partition, slow, stall, drop");
   } else if (map.has("kill")) {
-    read_group(map, "kill", FaultAct::kKill, fault);
+    read_group(map, "kill", FaultAct::kKill, targets, fault);
   } else if (map.has("freeze")) {
-    read_group(map, "freeze", FaultAct::kFreeze, fault);
+    read_group(map, "freeze", FaultAct::kFreeze, targets, fault);
   } else if (map.has("partition")) {
-    read_group(map, "partition", FaultAct::kPartition, fault);
+    read_group(map, "partition", FaultAct::kPartition, targets, fault);
   } else if (map.has("slow")) {
-    read_slow(map, fault);
+    read_slow(map, targets, fault);
   } else if (map.has("stall")) {
     read_stall(map, fault);
   } else {
@@ -154,13 +168,25 @@ Result<ClusterFault> read_one(const std::string& file, const YAML::Node& node,
 
 }  // namespace
 
+std::uint32_t FaultTargets::of_kind(GroupKind kind) const {
+  switch (kind) {
+    case GroupKind::kPrefillEngine:
+      return engines;
+    case GroupKind::kDecodeInstance:
+      return instances;
+    case GroupKind::kEncoderMachine:
+      break;
+  }
+  return encoders;
+}
+
 std::uint32_t FaultTargets::of(const ClusterFault& fault) const {
   switch (fault.act) {
     case FaultAct::kKill:
     case FaultAct::kFreeze:
     case FaultAct::kPartition:
     case FaultAct::kSlowGroup:
-      return fault.group == GroupKind::kPrefillEngine ? engines : instances;
+      return of_kind(fault.group);
     case FaultAct::kSlowLink:
       return fault.part == FabricPart::kNic ? gpus : 1;
     case FaultAct::kDrop:

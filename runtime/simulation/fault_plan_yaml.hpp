@@ -12,7 +12,9 @@ struct FaultTargets {
   std::uint32_t engines = 0;
   std::uint32_t instances = 0;
   std::uint32_t gpus = 0;
+  std::uint32_t encoders = 0;  ///< machines
 
+  std::uint32_t of_kind(GroupKind kind) const;
   /// What there is of a fault's kind to choose from; 1 where there is nothing to choose.
   std::uint32_t of(const ClusterFault& fault) const;
 };

@@ -11,6 +11,9 @@
 // chance does to a row is drawn once, when it enters: the sum of many accepted lengths is normal,
 // so its end moves by z sigma sqrt(steps). A step costs O(members + rows that enter or end).
 //
+// EncoderGpu: one GPU of a machine of image encoders, alone: a fixed time an image, and one a
+// patch.
+//
 // Acceptance is a script, seeded by the request: no core can read it. Output lengths likewise.
 //
 // Source: CALIB.md. Units: seconds, tokens. Threads: those of ModelledDevice.
@@ -55,6 +58,19 @@ class PrefillGroup final : public GroupModel {
 
  private:
   std::vector<PromptWork> work_;  ///< kept for its memory
+};
+
+/// A chunk is an image; its tokens are patches.
+class EncoderGpu final : public GroupModel {
+ public:
+  /// Seconds an image, and a patch.
+  EncoderGpu(std::shared_ptr<GroupCost> cost, double image, double patch)
+      : GroupModel(std::move(cost), 1), image_(image), patch_(patch) {}
+  Outcome forward(const StepPlan& plan, Time start) override;
+
+ private:
+  double image_;
+  double patch_;
 };
 
 struct DecodeGroupOptions {

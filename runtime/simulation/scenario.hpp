@@ -63,7 +63,10 @@ struct Workload {
   Duration timeout;
   double slow_readers = 0;
   Duration slow_reader_starts = seconds(3600);
-  std::string goodput;  ///< "ttft:500 tpot:50", milliseconds
+  std::string goodput;     ///< "ttft:500 tpot:50", milliseconds
+  double image_share = 0;  ///< of the requests, with images; only clusters with encoders have some
+  std::uint32_t images = 1;
+  std::string image_size;  ///< "1024x768,512x512": each alike
 };
 
 enum class FaultKind : std::uint8_t { kKillRank, kKillGateway, kKillStreams, kKillRequest, kDrop };

@@ -49,6 +49,11 @@ Result<TrafficPlan> traffic_plan(const Workload& load, std::uint64_t seed) {
   plan.timeout = load.timeout;
   plan.slow_readers = load.slow_readers;
   plan.slow_reader_starts = load.slow_reader_starts;
+  plan.image_share = load.image_share;
+  plan.images = load.images;
+  if (!load.image_size.empty()) {
+    TROUPE_TRY_ASSIGN(plan.image_sizes, parse_pixel_sizes(load.image_size));
+  }
   plan.seed = seed;
   TROUPE_TRY_ASSIGN(plan.slo, parse_slo(load.goodput));
   return plan;

@@ -20,9 +20,11 @@ struct PdActors {
   ActorRef streams;
   ActorRef prefill_balancer;
   ActorRef decode_balancer;
+  ActorRef vision_balancer;  ///< nobody: there are no encoders
   ActorRef fabric;
   std::vector<ActorRef> engines;    ///< their hosts
   std::vector<ActorRef> instances;  ///< their hosts
+  std::vector<ActorRef> encoders;   ///< the hosts of their machines
 
   /// nullptr if it is not alive. Requires: it is a Core.
   template <class Core>

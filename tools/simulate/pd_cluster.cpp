@@ -11,16 +11,6 @@ namespace troupe {
 
 namespace {
 
-constexpr NodeId kFront(0);
-/// Roots of the front node; NodeCore::kName is 1.
-enum RootName : std::uint64_t {
-  kTrafficRoot = 2,
-  kRouteRoot,
-  kPrefillBalancerRoot,
-  kDecodeBalancerRoot,
-  kFabricRoot,
-};
-constexpr std::uint64_t kGroupRoot = 1;
 /// From the groups' start to the first request: they have joined by then.
 constexpr Duration kJoined = milliseconds(1);
 
@@ -58,6 +48,7 @@ Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& given, Opt
     TROUPE_TRY_ASSIGN(traffic, traffic_plan(plan.workload, plan.seed));
   }
   TROUPE_TRY(check_plan(traffic));
+  if (plan.encoders.machines == 0 && traffic.image_share > 0) return no_encoders();
   TROUPE_TRY_ASSIGN(std::shared_ptr<RequestSource> source, open_source(traffic));
   TROUPE_TRY_ASSIGN(const PrefillRule prefill, prefill_rule_from(plan.prefill.policy));
   TROUPE_TRY_ASSIGN(const DecodeRule decode, decode_rule_from(plan.decode.policy));
@@ -89,9 +80,13 @@ PdCluster::PdCluster(const ClusterPlan& plan, Options options, StepTiming timing
   world_ = options_.make_world(world_options());
   actors_.world = world_.get();
   start_services(prefill, decode);
+  start_vision_balancer();
   start_groups(drafts);
+  start_encoders();
   FaultParts parts{world_.get(), wiring_->fabric, actors_.engines, models_};
-  parts.hosts.insert(parts.hosts.end(), actors_.instances.begin(), actors_.instances.end());
+  for (const auto* pool : {&actors_.instances, &actors_.encoders}) {
+    parts.hosts.insert(parts.hosts.end(), pool->begin(), pool->end());
+  }
   faults_.attach(std::move(parts));
   start_front();
 }
@@ -135,19 +130,26 @@ void PdCluster::learn(const Message& message) {
 
 PdCluster::~PdCluster() = default;
 
-StreamRef PdCluster::add_device(std::unique_ptr<GroupModel> model) {
-  models_.push_back(model.get());
+void PdCluster::begin_group() {
+  models_.emplace_back();
+  streams_.emplace_back();
+}
+
+void PdCluster::add_device(std::unique_ptr<GroupModel> model) {
+  models_.back().push_back(model.get());
   DeviceInfo info;
   info.kind = "simulated group";
   info.slot_count = 1;
   info.context_max = plan_.context_max;
   devices_.push_back(std::make_unique<ModelledDevice>(info, std::move(model)));
-  return {static_cast<std::uint32_t>(devices_.size() - 1), devices_.back()->open_stream().value()};
+  streams_.back().push_back(
+      {static_cast<std::uint32_t>(devices_.size() - 1), devices_.back()->open_stream().value()});
 }
 
 void PdCluster::make_devices(DraftRule drafts) {
   for (std::uint32_t i = 0; i < plan_.prefill.engines; ++i) {
-    streams_.push_back(add_device(std::make_unique<PrefillGroup>(cost_, plan_.prefill.ranks)));
+    begin_group();
+    add_device(std::make_unique<PrefillGroup>(cost_, plan_.prefill.ranks));
   }
   DecodeGroupOptions options;
   options.seed = plan_.seed;
@@ -158,9 +160,10 @@ void PdCluster::make_devices(DraftRule drafts) {
   options.extra = plan_.constant("decode_extra_ms") * 1e-3;
   options.efficiency = plan_.constant("decode_efficiency");
   for (std::uint32_t i = 0; i < plan_.decode.instances; ++i) {
-    streams_.push_back(
-        add_device(std::make_unique<DecodeGroup>(cost_, plan_.decode.ranks, options)));
+    begin_group();
+    add_device(std::make_unique<DecodeGroup>(cost_, plan_.decode.ranks, options));
   }
+  make_encoders();
 }
 
 DraftBudget::Options PdCluster::draft_options(DraftRule rule) const {
@@ -243,7 +246,7 @@ void PdCluster::start_groups(DraftRule drafts) {
     wiring_->first_port.emplace_back(port);
     if (i < plan_.prefill.engines) {
       PrefillEngineCore::Args args;
-      args.stream = streams_[i];
+      args.stream = streams_[i].front();
       args.members = plan_.prefill.ranks;
       args.curve = prefill_curve();
       args.budget = plan_.prefill.step_budget;
@@ -257,7 +260,7 @@ void PdCluster::start_groups(DraftRule drafts) {
       port += plan_.prefill.ranks;
     } else {
       DecodeInstanceCore::Args args;
-      args.stream = streams_[i];
+      args.stream = streams_[i].front();
       args.members = plan_.decode.ranks;
       args.rows_most = plan_.decode.rows_most;
       const double block = plan_.constant("kv_token_bytes") * kBlockTokens;
@@ -272,10 +275,10 @@ void PdCluster::start_groups(DraftRule drafts) {
 }
 
 std::shared_ptr<const PromptMaker> PdCluster::prompts() const {
-  if (!shares_beginnings(load_))
-    return std::make_shared<const PdPrompts>(plan_.prefix.cached_share);
   const PrefixIndex::Options blocks;
-  return std::make_shared<const PdPrompts>(PdPrompts::with_chains(blocks.chain_tokens));
+  const PdPrompts words = shares_beginnings(load_) ? PdPrompts::with_chains(blocks.chain_tokens)
+                                                   : PdPrompts(plan_.prefix.cached_share);
+  return std::make_shared<const PdPrompts>(words.with_patches(plan_.encoders.patch));
 }
 
 void PdCluster::start_front() {

@@ -1,9 +1,9 @@
 // A simulated cluster with prefill and decode apart, put together from a plan (cluster_plan.hpp).
 //
-// The first node has gateway, stream table, route, both balancers, the fabric and the
-// clients; each prefill engine and each decode instance is a node of its own, on a simulated group
-// of GPUs. The cores are those of production, except the groups and the fabric, which stand where
-// engines and transport will.
+// The first node has gateway, stream table, route, the balancers, the fabric and the
+// clients; each prefill engine, each decode instance and each encoder machine is a node of its own,
+// on simulated GPUs. The cores are those of production, except the groups and the fabric, which
+// stand where engines and transport will.
 //
 // Same plan, same seed: same events, on either driver. Threads: one.
 #pragma once
@@ -18,6 +18,7 @@
 #include "actors/pd/group_host_core.hpp"
 #include "actors/pd/route_core.hpp"
 #include "actors/prefill_balancer/prefill_balancer_core.hpp"
+#include "actors/vision_balancer/vision_balancer_core.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
 #include "tools/simulate/answer_rate.hpp"
 #include "tools/simulate/assembly.hpp"
@@ -26,6 +27,9 @@
 #include "tools/simulate/pd_invariants.hpp"
 
 namespace troupe {
+
+/// Of a load with images where nobody encodes them.
+Error no_encoders();
 
 class PdCluster {
  public:
@@ -81,6 +85,13 @@ class PdCluster {
   /// Of each engine's life that is there now.
   std::vector<GroupUse> prefill_uses();
   GroupUse decode_use();
+  GroupUse encoder_use();
+  /// Of all lives.
+  std::uint64_t images_encoded() const;
+  /// nullptr: the plan has no encoders.
+  const VisionBalancerCore* vision_balancer() {
+    return actors_.find<VisionBalancerCore>(actors_.vision_balancer);
+  }
   const PdFaults::Counts& faults() const { return faults_.counts(); }
   /// Sampled each `sample_every`.
   const AnswerRate& answer_rate() const { return answer_rate_; }
@@ -91,12 +102,29 @@ class PdCluster {
   const PdInvariants& rules() const { return rules_; }
 
  private:
+  static constexpr NodeId kFront{0};
+  /// Roots of the front node; NodeCore::kName is 1.
+  enum RootName : std::uint64_t {
+    kTrafficRoot = 2,
+    kRouteRoot,
+    kPrefillBalancerRoot,
+    kDecodeBalancerRoot,
+    kFabricRoot,
+    kVisionBalancerRoot,
+  };
+  static constexpr std::uint64_t kGroupRoot = 1;
+
   PdCluster(const ClusterPlan& plan, Options options, StepTiming timing,
             std::shared_ptr<RequestSource> source, TrafficPlan traffic, PrefillRule prefill,
             DecodeRule decode, DraftRule drafts);
 
   void make_devices(DraftRule drafts);
-  StreamRef add_device(std::unique_ptr<GroupModel> model);
+  /// What is added from now on belongs to another group.
+  void begin_group();
+  void add_device(std::unique_ptr<GroupModel> model);
+  void make_encoders();
+  void start_vision_balancer();
+  void start_encoders();
   void start_services(PrefillRule prefill, DecodeRule decode);
   void start_groups(DraftRule drafts);
   void start_front();
@@ -120,8 +148,8 @@ class PdCluster {
   StepTiming timing_;
   std::shared_ptr<GroupCost> cost_;
   std::vector<std::unique_ptr<ModelledDevice>> devices_;
-  std::vector<GroupModel*> models_;  ///< the devices', of engines, then of instances
-  std::vector<StreamRef> streams_;   ///< likewise
+  std::vector<std::vector<GroupModel*>> models_;  ///< by group: engines, instances, encoders
+  std::vector<std::vector<StreamRef>> streams_;   ///< likewise
   std::shared_ptr<PdWiring> wiring_;
   PdActors actors_;
   PdFaults faults_;

@@ -24,10 +24,15 @@ constexpr std::string_view kBetweenNodes[] = {PrefillEngineJoined::info.name,
                                               AskGroup::info.name,
                                               GroupHas::info.name,
                                               GroupStopped::info.name,
-                                              TokenBatch::info.name};
+                                              TokenBatch::info.name,
+                                              EncoderMachineJoined::info.name,
+                                              EncodePatches::info.name,
+                                              StopEncode::info.name,
+                                              PatchesEncoded::info.name,
+                                              EncodePending::info.name};
 
 FaultTargets targets_of(const ClusterPlan& plan) {
-  return {plan.prefill.engines, plan.decode.instances, plan.gpus()};
+  return {plan.prefill.engines, plan.decode.instances, plan.gpus(), plan.encoders.machines};
 }
 
 /// Of a group, where targets are parts of the fabric.
@@ -52,7 +57,7 @@ Status PdFaults::check(const ClusterPlan& plan) {
 PdFaults::PdFaults(const ClusterPlan& plan)
     : plan_(plan),
       schedule_(plan.faults, targets_of(plan), plan.seed),
-      silent_(plan.prefill.engines + plan.decode.instances),
+      silent_(plan.prefill.engines + plan.decode.instances + plan.encoders.machines),
       drop_rng_(mix64(plan.seed, 0xd0)) {
   for (const ClusterFault& fault : plan.faults) {
     drops_anything_ =
@@ -91,7 +96,15 @@ void PdFaults::stop() {
 }
 
 std::size_t PdFaults::group_of(const ClusterFault& fault, std::uint32_t which) const {
-  return fault.group == GroupKind::kPrefillEngine ? which : plan_.prefill.engines + which;
+  switch (fault.group) {
+    case GroupKind::kPrefillEngine:
+      return which;
+    case GroupKind::kDecodeInstance:
+      return plan_.prefill.engines + which;
+    case GroupKind::kEncoderMachine:
+      break;
+  }
+  return plan_.prefill.engines + plan_.decode.instances + which;
 }
 
 void PdFaults::begin(const ClusterFault& fault, const FaultSchedule::Moment& moment) {
@@ -188,7 +201,10 @@ void PdFaults::set_share(const ClusterFault& fault, std::uint32_t which, bool be
     shares.erase(shares.find(fault.share));
   }
   const double share = shares.empty() ? 1 : *shares.begin();
-  if (slow_group) return parts_.models.at(group)->set_pace(1 / share);
+  if (slow_group) {
+    for (GroupModel* model : parts_.models.at(group)) model->set_pace(1 / share);
+    return;
+  }
   const PortId port(fault.part == FabricPart::kNic ? which : 0);
   parts_.world->post(parts_.world->now(), parts_.fabric,
                      make_message<LinksChanged>(fault.part, port, share));
@@ -196,8 +212,9 @@ void PdFaults::set_share(const ClusterFault& fault, std::uint32_t which, bool be
 
 FaultPlace PdFaults::place_of(NodeId node) const {
   if (node.value == 0) return FaultPlace::kFront;
-  return node.value <= plan_.prefill.engines ? FaultPlace::kPrefillEngine
-                                             : FaultPlace::kDecodeInstance;
+  if (node.value <= plan_.prefill.engines) return FaultPlace::kPrefillEngine;
+  return node.value <= plan_.prefill.engines + plan_.decode.instances ? FaultPlace::kDecodeInstance
+                                                                      : FaultPlace::kEncoderMachine;
 }
 
 bool PdFaults::drops(const Envelope& envelope) {

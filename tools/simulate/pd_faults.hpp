@@ -25,13 +25,13 @@
 
 namespace troupe {
 
-/// What faults can be done to. Groups stand in the order of their nodes, engines first; the first
-/// one is on node 1.
+/// What faults can be done to. Groups stand in the order of their nodes: engines, instances,
+/// encoder machines; the first one is on node 1.
 struct FaultParts {
   World* world = nullptr;
   ActorRef fabric;
   std::vector<ActorRef> hosts;
-  std::vector<GroupModel*> models;
+  std::vector<std::vector<GroupModel*>> models;  ///< of each group's devices
 };
 
 class PdFaults {

@@ -49,6 +49,8 @@ void PdInvariants::check_front(const ActorRef& touched, Actor& actor) {
   } else if (touched.local == actors_.gateway.local) {
     at_most("requests in the gateway", core_of<GatewayCore>(actor).live_requests(),
             plan_.requests_max);
+  } else if (touched.local == actors_.vision_balancer.local) {
+    check_images();
   }
 }
 
@@ -108,6 +110,7 @@ void PdInvariants::check_group(const Envelope& envelope, Actor& actor) {
     const auto& engine = core_of<PrefillEngineCore>(actor);
     return at_most("prompts in an engine's FIFOs", engine.queued(), engine.jobs());
   }
+  if (index - engines >= actors_.instances.size()) return;  // encoders: looked at by the sweep
   if (envelope.to == actors_.instances[index - engines]) return;
   const auto* start = envelope.message.as<StartDecode>();
   if (start == nullptr) return;
@@ -123,6 +126,7 @@ void PdInvariants::sweep() {
   if (const auto* fabric = actors_.find<FabricCore>(actors_.fabric)) check_transfers(*fabric);
   check_sums();
   check_groups();
+  check_encoders();
   if (++sweeps_ % kOrphansEvery == 0) check_orphans();
 }
 
@@ -161,15 +165,15 @@ void PdInvariants::check_groups() {
   }
 }
 
-void PdInvariants::note_orphan(const char* where, RequestId request) {
-  const Orphan orphan{where, request};
+void PdInvariants::note_orphan(const char* what, const char* where, std::uint64_t id) {
+  const Orphan orphan{where, id};
   const auto known = orphans_.find(orphan);
   const Time now = actors_.world->now();
   const Time since = known == orphans_.end() ? now : known->second;
   found_.emplace(orphan, since);
   const Duration most = faults_.may_hold_up() ? kLossyOrphanMost : kOrphanMost;
   if (now - since <= most) return;
-  judge_.say("request " + std::to_string(request.value) + " has ended, but " + where +
+  judge_.say(std::string(what) + " " + std::to_string(id) + " has ended, but " + where +
              " has had it for " + std::to_string((now - since).seconds()) + " s since");
 }
 
@@ -178,7 +182,7 @@ void PdInvariants::check_orphans() {
   if (route == nullptr) return;
   const auto look = [&](const char* where) {
     return [this, route, where](RequestId request) {
-      if (!route->has(request)) note_orphan(where, request);
+      if (!route->has(request)) note_orphan("request", where, request.value);
     };
   };
   if (const auto* balancer = actors_.find<DecodeBalancerCore>(actors_.decode_balancer)) {
@@ -202,6 +206,7 @@ void PdInvariants::check_orphans() {
     }
     ++index;
   }
+  check_image_orphans(*route);
   orphans_.swap(found_);
   found_.clear();
 }

@@ -11,11 +11,13 @@
 // 3. No orphaned lease: what balancers and groups have of a request whose flow has ended goes
 //    within kOrphanMost (kLossyOrphanMost where messages may be lost; a silent node has time until
 //    it can be heard).
+//    So does what vision balancer and encoder machines have of an image that the route gave up.
 // 4. Bounds: rows of the route, of a GPU, of the stream table; requests in the gateway; waiting
 // ones.
 // 5. Sums: rows of the decode balancer's GPUs are its tickets that are placed; quotas of ranks add
 // up
-//    to the balancer's; transfers are those that somebody waits for, and writes.
+//    to the balancer's; transfers are those that somebody waits for, and writes; patches of encoder
+//    GPUs are those of the images that the vision balancer placed.
 // 6. Little's law, at the end.
 //
 // Cost: a comparison or two an event, a few hash look-ups where a service is touched; the sweep is
@@ -37,6 +39,7 @@ namespace troupe {
 class DecodeBalancerCore;
 class FabricCore;
 class TrafficCore;
+class RouteCore;
 
 class PdInvariants {
  public:
@@ -68,7 +71,11 @@ class PdInvariants {
   void check_sums();
   void check_groups();
   void check_orphans();
-  void note_orphan(const char* where, RequestId request);
+  void note_orphan(const char* what, const char* where, std::uint64_t id);
+  void check_images();
+  void check_encoders();
+  void check_image_orphans(const RouteCore& route);
+  void check_no_images_left();
   void check_nothing_left();
   void check_groups_are_empty();
   void at_most(const char* what, std::uint64_t found, std::uint64_t most) {
@@ -87,7 +94,7 @@ class PdInvariants {
   Judge judge_;
   FlatMap<std::uint32_t> tokens_;  ///< by request: of its answer so far
   std::uint64_t torn_ = 0;         ///< answers with a gap
-  using Orphan = std::pair<std::string, RequestId>;
+  using Orphan = std::pair<std::string, std::uint64_t>;
   std::map<Orphan, Time> orphans_;  ///< since when
   std::map<Orphan, Time> found_;    ///< in the sweep that runs
   std::uint64_t looked_at_ = 0;

@@ -3,12 +3,16 @@
 // What may be cached is a share of each prompt, or, where prompts share beginnings (sessions,
 // prefix groups, traces), the hashes of its blocks and its answer's. The answer's length goes
 // sealed with the request: only the simulated device reads it.
+//
+// Images count as tokens of the prompt. Where a share of prompts is cached they are new ones: the
+// share is that of the words, and images stand behind it.
 #pragma once
 
 #include <algorithm>
 
 #include "actors/traffic/prompt_maker.hpp"
 #include "actors/traffic/traffic_plan.hpp"
+#include "tools/simulate/image_prompt.hpp"
 
 namespace troupe {
 
@@ -27,24 +31,58 @@ class PdPrompts final : public PromptMaker {
     prompts.block_tokens_ = block_tokens;
     return prompts;
   }
+  /// Images are taken, in patches of so many pixels a side; else they are not looked at.
+  PdPrompts with_patches(std::uint32_t patch) const {
+    PdPrompts prompts = *this;
+    prompts.patch_ = patch;
+    return prompts;
+  }
 
   void fill(HttpArrived& request, const PlannedRequest& planned,
             std::span<const std::string>) const override {
-    const auto length = static_cast<std::uint32_t>(tokens_of(planned.prompt));
-    auto work = std::make_shared<SimulatedWork>();
-    work->output = std::max(1u, planned.output_tokens);
-    if (block_tokens_ > 0) work->chain = block_chain(with_answer(planned), block_tokens_);
-    if (planned.in_session) work->session = planned.session;
-    work->cached = static_cast<std::uint32_t>(cached_share_ * length + 0.5);
-    request.method = "POST";
-    request.path = "/v1/chat/completions";
-    request.simulated = SimulatedPrompt{length, 0, SealedWork{std::move(work)}};
+    const std::uint64_t words = tokens_of(planned.prompt);
+    if (!shows_images(planned)) {
+      auto work = std::make_shared<SimulatedWork>();
+      return fill(request, planned, words, words, std::move(work));
+    }
+    const PlannedRequest shown = with_images(planned, patch_);
+    const std::uint64_t length = tokens_of(shown.prompt);
+    auto work = std::make_shared<ImageWork>();
+    work->images = placed_images(shown);
+    if (block_tokens_ == 0) {
+      for (SimulatedImage& image : work->images) image.end = static_cast<std::uint32_t>(length);
+    }
+    fill(request, shown, words, length, std::move(work));
+  }
+  std::uint64_t tokens(const PlannedRequest& planned) const override {
+    std::uint64_t sum = tokens_of(planned.prompt);
+    if (!shows_images(planned)) return sum;
+    for (const PromptImage& image : planned.images) sum += image_piece(image, patch_).tokens;
+    return sum;
   }
   bool answers_are_events() const override { return false; }
 
  private:
+  bool shows_images(const PlannedRequest& planned) const {
+    return patch_ > 0 && !planned.images.empty();
+  }
+  /// `words`: tokens of the prompt without images.
+  void fill(HttpArrived& request, const PlannedRequest& planned, std::uint64_t words,
+            std::uint64_t length, std::shared_ptr<SimulatedWork> work) const {
+    work->output = std::max(1u, planned.output_tokens);
+    if (block_tokens_ > 0) work->chain = block_chain(with_answer(planned), block_tokens_);
+    if (planned.in_session) work->session = planned.session;
+    work->cached =
+        static_cast<std::uint32_t>(cached_share_ * static_cast<double>(words) + 0.5) & 0x7fffffffu;
+    request.method = "POST";
+    request.path = "/v1/chat/completions";
+    request.simulated =
+        SimulatedPrompt{static_cast<std::uint32_t>(length), 0, SealedWork{std::move(work)}};
+  }
+
   double cached_share_;
   std::uint32_t block_tokens_ = 0;  ///< 0: no chains
+  std::uint32_t patch_ = 0;         ///< 0: no images
 };
 
 }  // namespace troupe

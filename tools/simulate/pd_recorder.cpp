@@ -19,7 +19,8 @@ double growth(double now, double before) {
 
 }  // namespace
 
-PdRecorder::PdRecorder(RequestTimelines::Limits limits) : timelines_(limits) {
+PdRecorder::PdRecorder(RequestTimelines::Limits limits, bool encoders)
+    : encoders_(encoders), timelines_(limits) {
   series_.add_chart(
       {"Requests",
        "requests",
@@ -34,6 +35,9 @@ PdRecorder::PdRecorder(RequestTimelines::Limits limits) : timelines_(limits) {
   series_.add_chart({"Prompt tokens hit", "share", {"hit"}});
   series_.add_chart(
       {"Links", "share of the bandwidth", {"spine", "storage reads", "storage writes"}});
+  if (!encoders_) return;
+  series_.add_chart({"Images", "images", {"waiting for an encoder", "at an encoder"}});
+  series_.add_chart({"Encoders", "share of the GPUs' time", {"utilisation"}});
 }
 
 void PdRecorder::watch(PdCluster::Options& options) {
@@ -50,11 +54,26 @@ PdRecorder::Totals PdRecorder::totals(PdCluster& cluster) {
   return {cluster.world().now(),
           cluster.prefill_use(),
           cluster.decode_use(),
+          cluster.encoder_use(),
           cluster.route().prefixes().tokens_asked(),
           cluster.route().prefixes().tokens_hit(),
           links.carried(fabric.spine()) / links.bandwidth(fabric.spine()),
           links.carried(fabric.storage_read()) / links.bandwidth(fabric.storage_read()),
           links.carried(fabric.storage_write()) / links.bandwidth(fabric.storage_write())};
+}
+
+void PdRecorder::add_image_values(PdCluster& cluster, const Totals& now, double span,
+                                  std::vector<std::vector<double>>& values) const {
+  const VisionBalancerCore* balancer = cluster.vision_balancer();
+  const EncoderPlan& pool = cluster.plan().encoders;
+  if (balancer == nullptr) {
+    values.push_back({kNothing, kNothing});
+  } else {
+    const auto waiting = static_cast<double>(balancer->waiting());
+    values.push_back({waiting, static_cast<double>(balancer->images()) - waiting});
+  }
+  values.push_back(
+      {share(growth(now.encoders.busy, before_.encoders.busy), span * pool.machines * pool.gpus)});
 }
 
 void PdRecorder::sample(PdCluster& cluster) {
@@ -77,23 +96,24 @@ void PdRecorder::sample(PdCluster& cluster) {
   };
   const DecodePlacer& placer = cluster.decode_balancer().placer();
   const auto waiting = static_cast<double>(placer.waiting());
-  series_.add(now.at.seconds(),
-              {{static_cast<double>(cluster.traffic().live()),
-                static_cast<double>(cluster.prefill_balancer().pool().jobs()), waiting,
-                static_cast<double>(placer.tickets()) - waiting},
-               {first_ms(50), first_ms(99)},
-               {share(busy(now.prefill, before_.prefill), prefill_time),
-                share(busy(now.decode, before_.decode), decode_time),
-                share(waited(now.prefill, before_.prefill), prefill_time),
-                share(waited(now.decode, before_.decode), decode_time)},
-               {share(growth(now.prefill.tokens, before_.prefill.tokens), prefill_time),
-                share(growth(now.decode.tokens, before_.decode.tokens), decode_time)},
-               {imbalance(now.prefill, before_.prefill), imbalance(now.decode, before_.decode)},
-               {share(static_cast<double>(now.hit - before_.hit),
-                      static_cast<double>(now.asked - before_.asked))},
-               {share(growth(now.spine, before_.spine), span),
-                share(growth(now.reads, before_.reads), span),
-                share(growth(now.writes, before_.writes), span)}});
+  std::vector<std::vector<double>> values = {
+      {static_cast<double>(cluster.traffic().live()),
+       static_cast<double>(cluster.prefill_balancer().pool().jobs()), waiting,
+       static_cast<double>(placer.tickets()) - waiting},
+      {first_ms(50), first_ms(99)},
+      {share(busy(now.prefill, before_.prefill), prefill_time),
+       share(busy(now.decode, before_.decode), decode_time),
+       share(waited(now.prefill, before_.prefill), prefill_time),
+       share(waited(now.decode, before_.decode), decode_time)},
+      {share(growth(now.prefill.tokens, before_.prefill.tokens), prefill_time),
+       share(growth(now.decode.tokens, before_.decode.tokens), decode_time)},
+      {imbalance(now.prefill, before_.prefill), imbalance(now.decode, before_.decode)},
+      {share(static_cast<double>(now.hit - before_.hit),
+             static_cast<double>(now.asked - before_.asked))},
+      {share(growth(now.spine, before_.spine), span), share(growth(now.reads, before_.reads), span),
+       share(growth(now.writes, before_.writes), span)}};
+  if (encoders_) add_image_values(cluster, now, span, values);
+  series_.add(now.at.seconds(), values);
   before_ = now;
 }
 

@@ -19,7 +19,8 @@ class PdRecorder {
   /// Several steps of a prefill engine, which count when they end.
   static constexpr Duration kSampleEvery = seconds(1);
 
-  explicit PdRecorder(RequestTimelines::Limits limits);
+  /// `encoders`: the cluster has some.
+  explicit PdRecorder(RequestTimelines::Limits limits, bool encoders = false);
 
   /// Makes a cluster that is going to be made call this.
   void watch(PdCluster::Options& options);
@@ -33,6 +34,7 @@ class PdRecorder {
     Time at;
     GroupUse prefill;
     GroupUse decode;
+    GroupUse encoders;
     std::uint64_t asked = 0;
     std::uint64_t hit = 0;
     double spine = 0;
@@ -43,6 +45,10 @@ class PdRecorder {
   static Totals totals(PdCluster& cluster);
   void sample(PdCluster& cluster);
 
+  void add_image_values(PdCluster& cluster, const Totals& now, double span,
+                        std::vector<std::vector<double>>& values) const;
+
+  const bool encoders_;
   RunSeries series_;
   RequestTimelines timelines_;
   Totals before_;

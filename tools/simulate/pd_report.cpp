@@ -22,6 +22,23 @@ void add_pool(ReportLines& lines, const std::string& name, const std::string& ke
   lines.push_back({name + " steps", key + "_steps", use.steps});
 }
 
+void add_encoders(ReportLines& lines, PdCluster& cluster, double span) {
+  const GroupUse use = cluster.encoder_use();
+  const double all = use.members * span;
+  lines.push_back({"Encoder utilisation", "encoder_utilisation", all > 0 ? use.busy / all : 0, 3});
+  lines.push_back({"Encoder patches/s a GPU", "encoder_patches_per_s_per_gpu",
+                   all > 0 ? use.tokens / all : 0, 0});
+  lines.push_back({"Images encoded", "images_encoded", cluster.images_encoded()});
+  lines.push_back(
+      {"Images given to another encoder", "images_encoded_again",
+       static_cast<std::uint64_t>(cluster.notes().counted("troupe_images_encoded_again_total"))});
+  const Histogram* wait = cluster.notes().observed("troupe_image_wait_seconds");
+  if (wait == nullptr) return;
+  lines.push_back({"Waiting for images mean (ms)", "image_wait_mean_ms", wait->mean() * 1e3, 1});
+  lines.push_back(
+      {"Waiting for images P99 (ms)", "image_wait_p99_ms", wait->percentile(99) * 1e3, 1});
+}
+
 void add_link(ReportLines& lines, const std::string& name, const std::string& key,
               const FluidLinks& links, LinkId link, double span) {
   const double share = span > 0 ? links.carried(link) / (links.bandwidth(link) * span) : 0;
@@ -79,9 +96,13 @@ void add_lengths(ReportLines& lines, const TrafficReport& report) {
 }  // namespace
 
 std::string shape_text(const ClusterPlan& plan) {
-  return formatted("%u prefill engine(s) of %u, %u decode instance(s) of %u: %u GPUs (%s)",
+  const EncoderPlan& pool = plan.encoders;
+  const std::string encoders =
+      pool.machines == 0 ? ""
+                         : formatted(", %u encoder machine(s) of %u", pool.machines, pool.gpus);
+  return formatted("%u prefill engine(s) of %u, %u decode instance(s) of %u%s: %u GPUs (%s)",
                    plan.prefill.engines, plan.prefill.ranks, plan.decode.instances,
-                   plan.decode.ranks, plan.gpus(), plan.hardware.name.c_str());
+                   plan.decode.ranks, encoders.c_str(), plan.gpus(), plan.hardware.name.c_str());
 }
 
 ReportLines pd_lines(PdCluster& cluster) {
@@ -105,6 +126,7 @@ ReportLines pd_lines(PdCluster& cluster) {
   // busy counts each member's seconds, row_time those of all rows of a group.
   lines.push_back({"Decode rows a GPU, while it steps", "decode_rows_per_gpu",
                    decode.busy > 0 ? decode.row_time / decode.busy : 0, 1});
+  if (plan.encoders.machines > 0) add_encoders(lines, cluster, span);
   add_links(lines, cluster, span);
   const PdFaults::Counts& faults = cluster.faults();
   lines.push_back({"Groups killed", "groups_killed", faults.groups_killed});

@@ -96,7 +96,8 @@ std::vector<ActorRef> PdCluster::notable() {
   std::vector<ActorRef> all = {actors_.traffic, actors_.gateway,          actors_.streams,
                                actors_.route,   actors_.prefill_balancer, actors_.decode_balancer,
                                actors_.fabric};
-  for (const auto& hosts : {actors_.engines, actors_.instances}) {
+  if (actors_.vision_balancer) all.push_back(actors_.vision_balancer);
+  for (const auto& hosts : {actors_.engines, actors_.instances, actors_.encoders}) {
     for (const ActorRef& host : hosts) all.push_back(actors_.find<GroupHostCore>(host)->group());
   }
   return all;

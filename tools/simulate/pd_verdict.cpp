@@ -21,6 +21,7 @@ void PdInvariants::at_end(const std::vector<std::string>& crashes) {
   at_most("answers with a gap in their tokens", torn_, report.total() - report.count(Outcome::kOk));
   judge_.little(report.occupancy());
   check_nothing_left();
+  check_no_images_left();
   check_groups_are_empty();
 }
 
@@ -60,9 +61,14 @@ void PdInvariants::check_groups_are_empty() {
     ++groups;
     equal("rows at an instance", instance->rows(), 0);
   }
-  // Roots: node, traffic, route, fabric, two balancers; gateway and streams; groups.
-  equal("actors left", actors_.world->actor_count(),
-        6 + 2 + actors_.engines.size() + actors_.instances.size() + groups);
+  for (const ActorRef& host : actors_.encoders) {
+    if (actors_.group<EncoderMachineCore>(host) != nullptr) ++groups;
+  }
+  // Roots: node, traffic, route, fabric, two balancers or three; gateway and streams; groups.
+  const std::size_t roots = actors_.vision_balancer ? 7 : 6;
+  const std::size_t hosts =
+      actors_.engines.size() + actors_.instances.size() + actors_.encoders.size();
+  equal("actors left", actors_.world->actor_count(), roots + 2 + hosts + groups);
 }
 
 std::vector<std::string> unmet_expectations(PdCluster& cluster) {
@@ -76,6 +82,10 @@ std::vector<std::string> unmet_expectations(PdCluster& cluster) {
   judge.at_least("nodes given up", number(faults.nodes_lost), expect.nodes_lost_min);
   judge.at_least("requests routed anew", cluster.notes().counted("troupe_requests_rerouted_total"),
                  expect.rerouted_min);
+  judge.at_least("images encoded", number(cluster.images_encoded()), expect.images_min);
+  judge.at_least("images given to another encoder",
+                 cluster.notes().counted("troupe_images_encoded_again_total"),
+                 expect.images_again_min);
   judge.at_least("rows parked", cluster.notes().counted("troupe_rows_parked_total"),
                  expect.parked_min);
   judge.at_least("preemptions", 0, expect.preemptions_min);  // there are none here

@@ -5,6 +5,7 @@
 #include "actors/pd/pd_messages.hpp"
 #include "actors/prefill_balancer/prefill_messages.hpp"
 #include "actors/stream_table/stream_messages.hpp"
+#include "actors/vision_balancer/vision_messages.hpp"
 
 namespace troupe {
 
@@ -17,8 +18,8 @@ bool faster(const RequestTimeline& a, const RequestTimeline& b) {
 }  // namespace
 
 const char* phase_name(RequestPhase phase) {
-  constexpr const char* kNames[kRequestPhases] = {"front end", "queued", "fetch", "prefill",
-                                                  "placing",   "push",   "decode"};
+  constexpr const char* kNames[kRequestPhases] = {"front end", "queued",  "fetch", "encode",
+                                                  "prefill",   "placing", "push",  "decode"};
   return kNames[static_cast<std::size_t>(phase)];
 }
 
@@ -42,6 +43,8 @@ void RequestTimelines::observe(Time now, const Envelope& envelope) {
       if (assigned.hit > 0) enter(assigned.request, RequestPhase::kFetch, now);
       return;
     }
+    case EncodeImage::info.kind:
+      return encode(message.as<EncodeImage>()->request, now);
     case StartPrefill::info.kind:
       return enter(message.as<StartPrefill>()->request, RequestPhase::kPrefill, now);
     case PrefillEnded::info.kind:
@@ -67,6 +70,12 @@ void RequestTimelines::observe(Time now, const Envelope& envelope) {
 
 void RequestTimelines::enter(RequestId request, RequestPhase phase, Time now) {
   if (RequestTimeline* one = find(request)) one->parts.push_back({phase, now});
+}
+
+void RequestTimelines::encode(RequestId request, Time now) {
+  RequestTimeline* one = find(request);
+  if (one == nullptr || one->parts.back().phase == RequestPhase::kEncode) return;
+  one->parts.push_back({RequestPhase::kEncode, now});
 }
 
 void RequestTimelines::first_token(RequestId request, Time now) {

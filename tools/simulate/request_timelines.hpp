@@ -6,6 +6,7 @@
 //   front end   the request came in          (OpenRow, from its time of arrival)
 //   queued      waits for a prefill GPU      (SubmitPrefill)
 //   fetch       its hit is being fetched     (PrefillAssigned with a hit)
+//   encode      its images are encoded       (EncodeImage; its hit is fetched meanwhile)
 //   prefill     in the GPU's FIFO, computed  (StartPrefill)
 //   placing     waits for a decode GPU       (PrefillEnded)
 //   push        its KV is under way          (MoveBytes, a push)
@@ -32,12 +33,13 @@ enum class RequestPhase : std::uint8_t {
   kFrontEnd = 0,
   kQueued,
   kFetch,
+  kEncode,
   kPrefill,
   kPlacing,
   kPush,
   kDecode
 };
-inline constexpr std::size_t kRequestPhases = 7;
+inline constexpr std::size_t kRequestPhases = 8;
 const char* phase_name(RequestPhase phase);
 
 struct RequestTimeline {
@@ -77,6 +79,7 @@ class RequestTimelines {
  private:
   RequestTimeline* find(RequestId request) { return live_.find(request.value); }
   void enter(RequestId request, RequestPhase phase, Time now);
+  void encode(RequestId request, Time now);
   void first_token(RequestId request, Time now);
   void end(RequestId request, std::uint32_t output, bool client_left, Time now);
   void keep_slowest(const RequestTimeline& one);

@@ -248,7 +248,8 @@ class DrivenPlan {
     cluster.load = load_;
     cluster.sweep_every_event = control_.sweep_every_event;
     driven_.end();
-    driven_.recorder = std::make_unique<PdRecorder>(recorded(options_));
+    driven_.recorder =
+        std::make_unique<PdRecorder>(recorded(options_), plan_.encoders.machines > 0);
     if (!options_.report.empty() || !options_.perfetto.empty()) driven_.recorder->watch(cluster);
     if (control_.flags.prompts()) {
       cluster.observer = [this, watched = cluster.observer](Time now, const Envelope& envelope) {

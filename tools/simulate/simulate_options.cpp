@@ -164,7 +164,8 @@ Status SimulateOptions::take_flags(Plan& plan, SimulateSettings& settings) const
   if (!timing_.empty()) plan.timing = timing_;
   if (host_step_option_->given()) plan.host_step_us = host_step_us_;
   if (host_row_option_->given()) plan.host_row_us = host_row_us_;
-  TROUPE_TRY_ASSIGN(settings.load, simulated_load(load_, plan.workload, plan.seed));
+  TROUPE_TRY_ASSIGN(settings.load,
+                    simulated_load(load_, plan.workload, plan.seed, images_taken_by(plan)));
   plan.seed = settings.load.seed;
   return ok_status();
 }

@@ -4,13 +4,26 @@
 // as it would give other figures than a server that got the same flags.
 #pragma once
 
+#include "runtime/simulation/cluster_plan.hpp"
+#include "runtime/simulation/engine_plan.hpp"
 #include "runtime/simulation/scenario.hpp"
 #include "tools/traffic/load_options.hpp"
 
 namespace troupe {
 
-/// Errors: a load that cannot be, a load file that cannot be read; images and tools.
+/// Whether what is loaded encodes images.
+enum class Images : std::uint8_t { kRefused, kTaken };
+
+inline Images images_taken_by(const ClusterPlan& plan) {
+  return plan.encoders.machines > 0 ? Images::kTaken : Images::kRefused;
+}
+inline Images images_taken_by(const EnginePlan&) {
+  return Images::kRefused;
+}
+
+/// Errors: a load that cannot be, a load file that cannot be read; tools; images, unless they are
+/// taken.
 Result<TrafficPlan> simulated_load(const LoadOptions& flags, const Workload& workload,
-                                   std::uint64_t seed);
+                                   std::uint64_t seed, Images images = Images::kRefused);
 
 }  // namespace troupe

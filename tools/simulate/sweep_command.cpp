@@ -144,7 +144,8 @@ void print_sweep(const std::vector<VariedKey>& keys, const std::vector<PlanVaria
 
 /// The plan with its load as the flags say it.
 Result<PlanRun> run_of(ClusterPlan plan, const LoadOptions& flags) {
-  TROUPE_TRY_ASSIGN(auto load, simulated_load(flags, plan.workload, plan.seed));
+  TROUPE_TRY_ASSIGN(auto load,
+                    simulated_load(flags, plan.workload, plan.seed, images_taken_by(plan)));
   plan.seed = load.seed;
   return PlanRun{std::move(plan), std::move(load)};
 }

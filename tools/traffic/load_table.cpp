@@ -79,19 +79,9 @@ Status take_phase(Text text, TrafficPlan& plan) {
 
 /// "1024x768,512x512"
 Status take_sizes(Text text, TrafficPlan& plan) {
-  plan.image_sizes.clear();
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string one = text.substr(begin, end - begin);
-    const std::size_t x = one.find('x');
-    PixelSize size;
-    if (x == std::string::npos || !take_number(one.substr(0, x), 1, 16'384, size.width).ok() ||
-        !take_number(one.substr(x + 1), 1, 16'384, size.height).ok()) {
-      return expected("sizes as 1024x768,512x512, sides up to 16384", text);
-    }
-    plan.image_sizes.push_back(size);
-    begin = end + 1;
-  }
+  const auto sizes = parse_pixel_sizes(text);
+  if (!sizes.ok()) return expected("sizes as 1024x768,512x512, sides up to 16384", text);
+  plan.image_sizes = *sizes;
   return ok_status();
 }
 

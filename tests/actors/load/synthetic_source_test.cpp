@@ -202,5 +202,17 @@ TEST(LoadPlan, ImpossibleLoadsAreRefused) {
   }));
 }
 
+TEST(PixelSizes, AreReadOrRefusedAsAWhole) {
+  const auto sizes = parse_pixel_sizes("1024x768,512x16384");
+  ASSERT_TRUE(sizes.ok());
+  ASSERT_EQ(sizes->size(), 2u);
+  EXPECT_EQ((*sizes)[1].width, 512u);
+  EXPECT_EQ((*sizes)[1].height, 16'384u);
+  for (const char* text : {"", "12", "12x", "x12", "0x5", "5x16385", "1x2,", "1x2,,3x4", "1 x2",
+                           "1x2x3", "-1x2", "99999999999x1"}) {
+    EXPECT_FALSE(parse_pixel_sizes(text).ok()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace troupe

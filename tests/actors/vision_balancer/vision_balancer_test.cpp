@@ -46,6 +46,22 @@ TEST_F(VisionBalancerTest, AnImageGetsTheEncoderWithTheFewestPatches) {
   EXPECT_EQ(encodes(4).only<EncoderChosen>(owner).encoder, first.encoder);
 }
 
+TEST_F(VisionBalancerTest, AMachineMaySpeakForAllOfItsGpus) {
+  const Turn joined =
+      driver.hears(EncoderMachineJoined{actor(50), {actor(51), actor(51)}}, from(actor(51)));
+  EXPECT_EQ(joined.all<effect::Watch>().size(), 1u);
+  const auto first = encodes(1).only<EncoderChosen>(owner);
+  const auto second = encodes(2).only<EncoderChosen>(owner);
+  EXPECT_EQ(first.encoder, actor(51));
+  EXPECT_EQ(second.encoder, actor(51));
+  EXPECT_EQ(first.gpu + second.gpu, 1u) << "each GPU once";
+  EXPECT_EQ(driver.core().pool().patches(), 512u);
+  EXPECT_EQ(driver.core().images(), 2u);
+  driver.hears_of_end(actor(51));
+  EXPECT_EQ(driver.core().waiting(), 2u);
+  EXPECT_EQ(driver.core().pool().patches(), 0u);
+}
+
 TEST_F(VisionBalancerTest, ImagesWaitForRoomInOrder) {
   joins(50);
   encodes(1, 448);  // 1,024 patches each: both are full

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "actors/vision_balancer/image_tokens.hpp"
+
 namespace troupe {
 namespace {
 
@@ -14,6 +16,13 @@ TEST(VisionPool, PatchesAreCountedWithCutOnes) {
   EXPECT_EQ(*patches_of({1, 1}, 14), 1u);
   EXPECT_EQ(patches_of({0, 10}, 14).error().code, Code::kInvalid);
   EXPECT_EQ(patches_of({10, 65'537}, 14).error().code, Code::kInvalid);
+}
+
+TEST(ImageTokens, ATokenIsThreePatchesASideAndEachRowHasOneMore) {
+  EXPECT_EQ(image_tokens({42, 42}, 14), 4u);
+  EXPECT_EQ(image_tokens({1'512, 1'134}, 14), 27u * 37 + 2);
+  EXPECT_EQ(image_tokens({43, 85}, 14), 3u * 3 + 2) << "what is cut off is filled up";
+  EXPECT_EQ(image_tokens({16'384, 1}, 16), 1u * 343 + 2);
 }
 
 TEST(VisionPool, OfOneMachineTheGpuWithTheFewestPatchesIsTaken) {

@@ -18,23 +18,32 @@ TEST(ClusterPlan, ReadsPoolsConstantsAndLoad) {
 name: small
 prefill: {engines: 3, ranks: 2, step_budget_ms: 100}
 decode: {instances: 2, ranks: 8, rows_most: 32, drafts: fixed}
+encoders: {machines: 3, gpus: 4, patch: 16}
 constants:
   prefill_b_us: 11
   decode_t0_ms: {value: 12, source: measured here}
-workload: {request_rate: 5, isl: 1000, cached_share: 0.5}
+workload: {request_rate: 5, isl: 1000, cached_share: 0.5, image_share: 0.25, images: 2,
+           image_size: 64x48}
 faults:
   - {at_ms: 10, kill: decode_instance, which: 1}
   - {at_ms: 10, until_ms: 20, slow: nic, which: 21, share: 0.25}
+  - {kill: encoder_machine, which: 2}
 )",
                                        "x.yaml");
   ASSERT_TRUE(plan.ok()) << plan.error().message;
-  EXPECT_EQ(plan->gpus(), 22u);
+  EXPECT_EQ(plan->gpus(), 34u);
+  EXPECT_EQ(plan->encoders.machines, 3u);
+  EXPECT_EQ(plan->encoders.patch, 16u);
+  EXPECT_EQ(plan->workload.image_share, 0.25);
+  EXPECT_EQ(plan->workload.images, 2u);
+  EXPECT_EQ(plan->workload.image_size, "64x48");
   EXPECT_EQ(plan->prefill.step_budget, milliseconds(100));
   EXPECT_EQ(plan->constant("prefill_b_us"), 11);
   EXPECT_EQ(plan->constant("decode_t0_ms"), 12);
   EXPECT_EQ(plan->prefix.cached_share, 0.5);
   EXPECT_EQ(plan->workload.isl, 1000u);
-  ASSERT_EQ(plan->faults.size(), 2u);
+  ASSERT_EQ(plan->faults.size(), 3u);
+  EXPECT_EQ(plan->faults[2].group, GroupKind::kEncoderMachine);
   EXPECT_EQ(plan->faults[0].act, FaultAct::kKill);
   EXPECT_EQ(plan->faults[0].group, GroupKind::kDecodeInstance);
   EXPECT_EQ(plan->faults[1].which, 21u);
@@ -44,6 +53,10 @@ faults:
   for (const auto& line : plan->describe()) all += line + "\n";
   EXPECT_NE(all.find("prefill_b_us = 11 us a token; set by x.yaml"), std::string::npos);
   EXPECT_NE(all.find("decode_t0_ms = 12 ms a step; measured here"), std::string::npos);
+  EXPECT_NE(all.find("encoder_patch_us = 1.1 us a patch; assumed"), std::string::npos);
+  for (const auto& line : ClusterPlan().describe()) {
+    EXPECT_FALSE(line.starts_with("encoder_")) << "there are none: " << line;
+  }
 }
 
 TEST(ClusterPlan, AnotherGpuScalesWhatItsSheetSaysAndMarksTheRest) {
@@ -93,14 +106,15 @@ TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
   EXPECT_EQ(problem("hardware: H900\n").substr(0, 48),
             "x.yaml:1: hardware: there is no H900; these are ");
   EXPECT_EQ(problem("faults: [{kill: gateway}]\n"),
-            "x.yaml:1: faults.kill: prefill_engine or decode_instance is expected");
+            "x.yaml:1: faults.kill: prefill_engine, decode_instance or encoder_machine is "
+            "expected");
   EXPECT_EQ(problem("faults: [{kill: decode_instance, which: 1}]\n"),
             "x.yaml:1: faults.which: the pool has 1");
   EXPECT_EQ(problem("faults: [{slow: nic, share: 0.5}]\n"),
             "x.yaml:1: faults.until_ms: a time after at_ms is expected");
   EXPECT_EQ(problem("faults: [{slow: disk, until_ms: 5, share: 1}]\n"),
-            "x.yaml:1: faults.slow: nic, spine, storage_read, storage_write, prefill_engine or "
-            "decode_instance is expected");
+            "x.yaml:1: faults.slow: nic, spine, storage_read, storage_write, prefill_engine, "
+            "decode_instance or encoder_machine is expected");
   EXPECT_EQ(problem("faults: [{slow: spine, until_ms: 5}]\n"),
             "x.yaml:1: faults.share: which part of the speed is left, up to 1");
   EXPECT_EQ(problem("prefill: {step_budget_ms: 0}\n"),

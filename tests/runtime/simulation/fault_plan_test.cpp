@@ -52,9 +52,13 @@ TEST(FaultPlan, RefusesWhatCannotBe) {
   EXPECT_EQ(refusal("kill: prefill_engine, freeze: prefill_engine").substr(0, 24),
             "x.yaml:3: faults.kill: a");
   EXPECT_EQ(refusal("freeze: gateway, until_ms: 5"),
-            "x.yaml:3: faults.freeze: prefill_engine or decode_instance is expected");
+            "x.yaml:3: faults.freeze: prefill_engine, decode_instance or encoder_machine is "
+            "expected");
   EXPECT_EQ(refusal("freeze: decode_instance, which: 3, until_ms: 5"),
             "x.yaml:3: faults.which: the pool has 3");
+  EXPECT_EQ(refusal("kill: encoder_machine"), "x.yaml:3: faults.kill: the plan has none of these");
+  EXPECT_EQ(refusal("slow: encoder_machine, share: 0.5, until_ms: 9"),
+            "x.yaml:3: faults.slow: the plan has none of these");
   EXPECT_EQ(refusal("freeze: decode_instance, at_ms: 5, until_ms: 5"),
             "x.yaml:3: faults.until_ms: a time after at_ms is expected");
   EXPECT_EQ(refusal("stall: storage_read, every_ms: 500"),
@@ -64,7 +68,8 @@ TEST(FaultPlan, RefusesWhatCannotBe) {
   EXPECT_EQ(refusal("drop: all"),
             "x.yaml:3: faults.share: which part of the messages is lost, from 0 to 1");
   EXPECT_EQ(refusal("drop: all, share: 1, to: moon"),
-            "x.yaml:3: faults.to: front, prefill_engine or decode_instance is expected");
+            "x.yaml:3: faults.to: front, prefill_engine, decode_instance or encoder_machine is "
+            "expected");
   EXPECT_EQ(refusal("kill: decode_instance, for_ms: 5").substr(0, 36),
             "x.yaml:3: unknown key faults.for_ms;");
 }

@@ -36,6 +36,20 @@ TEST(PrefillGroup, LastsAsLongAsItsSlowestMember) {
   EXPECT_EQ(result.ended[0].request, RequestId(3));
 }
 
+TEST(EncoderGpu, TakesATimeForEachImageAndOneForEachPatch) {
+  EncoderGpu gpu(std::make_shared<CostModel>(), 0.002, 1e-6);
+  GroupPlan plan;
+  plan.chunks.resize(2);
+  plan.chunks[0].tokens = 1'000;
+  plan.chunks[1].tokens = 500;
+  const auto outcome = gpu.forward(plan_of(plan), Time());
+  ASSERT_TRUE(outcome.result.ok());
+  EXPECT_NEAR(outcome.takes.milliseconds(), 2 * 2 + 1.5, 1e-6);
+  EXPECT_EQ(outcome.result->group.result->tokens, 1'500);
+  gpu.set_pace(2);
+  EXPECT_NEAR(gpu.forward(plan_of(plan), Time()).takes.milliseconds(), 11, 1e-6);
+}
+
 struct Decode {
   explicit Decode(DecodeGroupOptions options, std::uint32_t members = 2)
       : group(std::make_shared<CostModel>(), members, options), members(members) {}

@@ -90,6 +90,11 @@ TEST(SimulatedLoad, WhatNoSimulationPlaysIsRefused) {
     ASSERT_FALSE(load.ok());
     EXPECT_NE(load.error().message.find(words[0]), std::string::npos) << load.error().message;
   }
+  ClusterPlan plan;
+  EXPECT_EQ(images_taken_by(plan), Images::kRefused);
+  EXPECT_EQ(images_taken_by(EnginePlan()), Images::kRefused);
+  plan.encoders.machines = 1;
+  EXPECT_EQ(images_taken_by(plan), Images::kTaken);
 }
 
 TEST(SimulatedLoad, LengthsAloneLeaveThePlansShareCached) {

@@ -1,0 +1,59 @@
+// The encoder pool of a cluster: its GPUs, its balancer, its machines, and what they did.
+#include "runtime/simulation/group_models.hpp"
+#include "tools/simulate/pd_cluster.hpp"
+
+namespace troupe {
+
+Error no_encoders() {
+  return Error{Code::kInvalid,
+               "--image-share: there is nobody to encode images; give the plan of a cluster "
+               "(--config) encoders: {machines: 1}, or leave them out"};
+}
+
+void PdCluster::make_encoders() {
+  const double image = plan_.constant("encoder_image_ms") * 1e-3;
+  const double patch = plan_.constant("encoder_patch_us") * 1e-6;
+  for (std::uint32_t i = 0; i < plan_.encoders.machines; ++i) {
+    begin_group();
+    for (std::uint32_t gpu = 0; gpu < plan_.encoders.gpus; ++gpu) {
+      add_device(std::make_unique<EncoderGpu>(cost_, image, patch));
+    }
+  }
+}
+
+void PdCluster::start_vision_balancer() {
+  if (plan_.encoders.machines == 0) return;
+  VisionBalancerCore::Args balancer;
+  balancer.patch = plan_.encoders.patch;
+  balancer.waiting_most = plan_.requests_max;
+  balancer.images_most = plan_.requests_max;  // the route speaks for all requests
+  wiring_->vision_balancer = actors_.vision_balancer =
+      world_->spawn_root<VisionBalancerCore>(kFront, kVisionBalancerRoot, balancer);
+}
+
+void PdCluster::start_encoders() {
+  const std::uint32_t others = plan_.prefill.engines + plan_.decode.instances;
+  GroupHostCore::Args host = host_args();
+  for (std::uint32_t i = 0; i < plan_.encoders.machines; ++i) {
+    EncoderMachineCore::Args args;
+    args.streams = streams_[others + i];
+    args.balancer = wiring_->vision_balancer;
+    host.group = args;
+    actors_.encoders.push_back(
+        world_->spawn_root<GroupHostCore>(NodeId(others + i + 1), kGroupRoot, host));
+  }
+}
+
+GroupUse PdCluster::encoder_use() {
+  GroupUse use;
+  for (const ActorRef& host : actors_.encoders) {
+    if (const auto* machine = actors_.group<EncoderMachineCore>(host)) use.add(machine->use());
+  }
+  return use;
+}
+
+std::uint64_t PdCluster::images_encoded() const {
+  return static_cast<std::uint64_t>(notes_.counted("troupe_images_encoded_total"));
+}
+
+}  // namespace troupe
