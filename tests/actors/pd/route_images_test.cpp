@@ -204,8 +204,8 @@ TEST_F(RouteImagesTest, OneThatWaitsForAnEncoderIsTheBalancers) {
 
 TEST_F(RouteImagesTest, APlaceThatALostEngineAskedForIsNotTaken) {
   encoding();
-  EXPECT_TRUE(
-      route.hears(DecodeReserved{{{kRequest, kInstance, 1, seconds(10), 5}}}, from(kDecode)).silent());
+  EXPECT_TRUE(route.hears(DecodeReserved{{{kRequest, kInstance, 1, seconds(10), 5}}}, from(kDecode))
+                  .silent());
   encoded(1);
   encoded(2);
   EXPECT_EQ(route.hears(PrefillEnded{{{kRequest, false}}}, from(kEngine)).count<MoveBytes>(), 0u);
