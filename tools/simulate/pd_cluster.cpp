@@ -196,10 +196,7 @@ void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
   PrefillBalancerCore::Args prefills;
   prefills.rule = prefill;
   prefills.curve = prefill_curve();
-  // Ranks of a group wait for each other, so that it has more in hand; a single one waits for
-  // nobody, and what it takes early nobody else can have.
-  prefills.buckets.most =
-      plan_.prefill.ranks > 1 ? plan_.prefill.step_budget * 2 : prefills.buckets.least;
+  prefills.buckets = BucketOptions::for_engines(plan_.prefill.ranks, plan_.prefill.step_budget);
   prefills.buckets.moves_a_round = plan_.prefill.moves_a_round;
   prefills.waiting_most = plan_.requests_max;
   prefills.push.seed = plan_.seed;
