@@ -1,7 +1,6 @@
 // A cluster's making: devices, services, groups, front.
 #include "tools/simulate/pd_cluster.hpp"
 
-#include "actors/load/trace_source.hpp"
 #include "actors/pd/hit_policy.hpp"
 #include "runtime/simulation/group_models.hpp"
 #include "tools/simulate/pd_prompts.hpp"
@@ -51,20 +50,13 @@ Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& given, Opt
                     step_timing(plan.timing, HostTime::of_us(plan.host_step_us, plan.host_row_us)));
   if (timing.table != nullptr) TROUPE_TRY(take_table(plan, *timing.table));
   TROUPE_TRY(PdFaults::check(plan));
-  TrafficPlan traffic;
-  if (options.load) {
-    traffic = *options.load;
-  } else {
-    TROUPE_TRY_ASSIGN(traffic, traffic_plan(plan.workload, plan.seed));
-  }
-  TROUPE_TRY(check_plan(traffic));
-  TROUPE_TRY_ASSIGN(std::shared_ptr<RequestSource> source, open_source(traffic));
+  TROUPE_TRY_ASSIGN(OpenedLoad load, open_load(options.load, plan.workload, plan.seed));
   TROUPE_TRY_ASSIGN(const PrefillRule prefill, prefill_rule_from(plan.prefill.policy));
   TROUPE_TRY_ASSIGN(const DecodeRule decode, decode_rule_from(plan.decode.policy));
   TROUPE_TRY_ASSIGN(const DraftRule drafts, draft_rule_from(plan.decode.drafts));
   std::unique_ptr<PdCluster> cluster(new PdCluster(plan, std::move(options), std::move(timing),
-                                                   std::move(source), std::move(traffic), prefill,
-                                                   decode, drafts));
+                                                   std::move(load.source), std::move(load.plan),
+                                                   prefill, decode, drafts));
   return cluster;
 }
 
@@ -105,10 +97,9 @@ WorldOptions PdCluster::world_options() {
   for (const auto& device : devices_) world.devices.push_back(device.get());
   world.observer = [this](Time now, const Envelope& envelope) {
     if (options_.observer) options_.observer(now, envelope);
-    const auto* down = envelope.message.as<Down>();
-    if (down != nullptr && down->reason == EndReason::kCrashed) crashes_.push_back(down->detail);
-    if (const auto* told = envelope.message.as<GatewayStarted>()) actors_.gateway = told->gateway;
-    if (const auto* told = envelope.message.as<StreamsStarted>()) actors_.streams = told->streams;
+    seen_.see(envelope);
+    actors_.gateway = seen_.gateway;
+    actors_.streams = seen_.streams;
   };
   world.settled = [this](const Envelope& envelope) {
     rules_.after(envelope);
@@ -273,14 +264,9 @@ void PdCluster::start_front() {
     clients.start_after = host.start_up + host.start_spread + seconds(1);
   }
   actors_.traffic = world_->spawn_root<TrafficCore>(kFront, kTrafficRoot, std::move(clients));
-  NodeCore::Args node;
-  node.with_gateway = true;
-  node.responses.limits.count_max = 0;  // simulated answers have no text
-  node.front = actors_.traffic;
-  node.gateway.requests_max = plan_.requests_max;
-  node.gateway.request_timeout = plan_.request_timeout;
-  node.gateway.preparer = std::make_shared<const SimulatedRecipe>(1);
-  actors_.node = world_->spawn_root<NodeCore>(kFront, NodeCore::kName, std::move(node));
+  actors_.node = world_->spawn_root<NodeCore>(
+      kFront, NodeCore::kName,
+      front_node(actors_.traffic, plan_.requests_max, plan_.request_timeout));
   RouteCore::Args route;
   route.node = actors_.node;
   route.model = SimulatedRecipe::kModel;
