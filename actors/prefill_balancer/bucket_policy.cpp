@@ -9,7 +9,10 @@ BucketOptions BucketOptions::for_engines(std::uint32_t ranks, Duration step) {
   options.step = step;
   options.most = step * 2;
   options.partners = ranks > 1;
-  if (!options.partners) options.least = options.most = step / 4;
+  if (!options.partners) {
+    options.least = step / 4;
+    options.most = step;
+  }
   return options;
 }
 

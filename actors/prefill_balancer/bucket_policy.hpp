@@ -12,7 +12,8 @@
 // Engines whose only rank has no partners (`partners` false) differ in three points, because what
 // such an engine computes is waited for by what is behind it, and by nothing else:
 // - it has a quarter of a step in hand: enough to compute short prompts in one step, little for
-//   the next prompt to wait for;
+//   the next prompt to wait for. Under load up to a whole step, as what waits would give it:
+//   otherwise steps stay short, and their fixed time takes what throughput needs;
 // - a turn is not when a request came but when its prompt could have been done: a request is
 //   passed by those only that come within its own time, and nobody starves;
 // - a prompt that fills a step starts alone: in one step with it short ones would take as long,
