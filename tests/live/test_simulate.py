@@ -91,7 +91,7 @@ class SimulateTest(CommandTest):
         self.report("--config", plan, "--report", page, "--perfetto", trace)
         with open(page) as file:
             text = file.read()
-        self.assertIn("2 engines", text)
+        self.assertIn("2 engine(s)", text)
         self.assertIn("KV of rows", text)
         with open(trace) as file:
             events = json.load(file)["traceEvents"]
