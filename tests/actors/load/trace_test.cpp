@@ -211,7 +211,9 @@ TEST_F(TraceFile, ATruncatedGzipFileIsAnErrorAndNoEnd) {
     for (;;) {
       auto row = reader.next();
       failed = !row.ok();
-      if (failed) EXPECT_EQ(row.error().code, Code::kInvalid) << "the file must be changed";
+      if (failed) {
+        EXPECT_EQ(row.error().code, Code::kInvalid) << "the file must be changed";
+      }
       if (failed || !*row) return reader.rows();
     }
   };
