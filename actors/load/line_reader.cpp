@@ -10,7 +10,8 @@ namespace troupe {
 
 namespace {
 constexpr std::size_t kPiece = 256u << 10;
-}
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+}  // namespace
 
 Result<LineReader> LineReader::open(const std::string& path) {
   gzFile_s* file = gzopen(path.c_str(), "rb");
@@ -41,8 +42,8 @@ Result<bool> LineReader::fill() {
   begin_ = 0;
   const std::size_t before = buffer_.size();
   if (before > kLineMax) {
-    return Error{Code::kTooLarge, path_ + ":" + std::to_string(line_ + 1) +
-                                      ": a line of more than 8 MiB; is this a trace?"};
+    return Error{Code::kInvalid, path_ + ":" + std::to_string(line_ + 1) +
+                                     ": a line of more than 8 MiB; is this a trace?"};
   }
   buffer_.resize(before + kPiece);
   const int got = gzread(file_, buffer_.data() + before, kPiece);
@@ -50,7 +51,7 @@ Result<bool> LineReader::fill() {
   int code = Z_OK;
   const char* why = gzerror(file_, &code);
   if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-    return Error{code == Z_ERRNO ? Code::kIo : Code::kCorrupt,
+    return Error{code == Z_ERRNO ? Code::kIo : Code::kInvalid,
                  path_ + ":" + std::to_string(line_ + 1) +
                      ": reading failed: " + (code == Z_ERRNO ? std::strerror(errno) : why)};
   }
@@ -59,6 +60,14 @@ Result<bool> LineReader::fill() {
 }
 
 Result<std::optional<std::string_view>> LineReader::next() {
+  TROUPE_TRY_ASSIGN(auto text, next_as_written());
+  if (text && line_ == 1 && text->starts_with(kByteOrderMark)) {
+    text->remove_prefix(kByteOrderMark.size());
+  }
+  return text;
+}
+
+Result<std::optional<std::string_view>> LineReader::next_as_written() {
   for (;;) {
     const std::size_t end = buffer_.find('\n', seen_);
     if (end != std::string::npos) {

@@ -1,6 +1,9 @@
-// The lines of a text file, plain or gzip, in bounded memory.
+// The lines of a text file, plain or gzip, in bounded memory. A byte-order mark at its start is
+// no part of its first line.
 //
-// Errors name the file and the line. Bounds: a line of at most kLineMax bytes. Threads: one.
+// Errors name the file and the line: kInvalid for what the file holds (a line that is too long, a
+// gzip file that was cut), kIo for a disk that fails. Bounds: a line of at most kLineMax bytes.
+// Threads: one.
 #pragma once
 
 #include <optional>
@@ -32,6 +35,7 @@ class LineReader {
 
  private:
   LineReader(std::string path, gzFile_s* file) : path_(std::move(path)), file_(file) {}
+  Result<std::optional<std::string_view>> next_as_written();
   /// False: there is no more.
   Result<bool> fill();
 

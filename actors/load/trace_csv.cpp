@@ -3,7 +3,7 @@
 // Azure LLM inference: TIMESTAMP,ContextTokens,GeneratedTokens, times as 2023-11-16
 // 18:15:46.6805900 or 2024-05-10 00:00:00.009930+00:00 (UTC whatever the end says: only differences
 // count). BurstGPT: Timestamp (seconds), Request tokens, Response tokens, perhaps Session ID, other
-// columns beside them. Neither says which prompts share a beginning.
+// columns beside them. Fields may be quoted. Neither says which prompts share a beginning.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,18 +20,44 @@ Error bad_csv(const std::string& why) {
   return Error{Code::kInvalid, why};
 }
 
-std::vector<std::string_view> cells_of(std::string_view line) {
-  std::vector<std::string_view> cells;
+using Cells = std::vector<std::string_view>;
+
+/// Takes a quoted field off the line, with the comma behind it. Quotes that are doubled in it stay
+/// so: no field that is read has any.
+Result<std::string_view> take_quoted(std::string_view& line) {
+  std::size_t end = line.find('"', 1);
+  while (end != std::string_view::npos && line.substr(end + 1).starts_with('"')) {
+    end = line.find('"', end + 2);
+  }
+  if (end == std::string_view::npos) {
+    return bad_csv("a quote is not closed; a field must end on its line");
+  }
+  const std::string_view field = line.substr(1, end - 1);
+  line.remove_prefix(end + 1);
+  if (!line.empty() && !line.starts_with(',')) {
+    return bad_csv("there is text behind the closing quote of '" +
+                   std::string(field.substr(0, 40)) + "'");
+  }
+  return field;
+}
+
+/// By RFC 4180, but for fields of several lines.
+Result<Cells> cells_of(std::string_view line) {
+  Cells cells;
   for (;;) {
-    const std::size_t comma = line.find(',');
-    cells.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
+    if (line.starts_with('"')) {
+      TROUPE_TRY_ASSIGN(const std::string_view field, take_quoted(line));
+      cells.push_back(field);
+    } else {
+      cells.push_back(line.substr(0, line.find(',')));
+      line.remove_prefix(cells.back().size());
+    }
+    if (line.empty()) return cells;
+    line.remove_prefix(1);
   }
 }
 
-std::optional<std::size_t> column(const std::vector<std::string_view>& cells,
-                                  std::string_view name) {
+std::optional<std::size_t> column(const Cells& cells, std::string_view name) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i] == name) return i;
   }
@@ -83,8 +109,7 @@ Status take_tokens(std::string_view cell, const char* what, std::uint32_t& token
 }  // namespace
 
 Result<CsvColumns> parse_csv_header(std::string_view line) {
-  if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);  // a byte order mark
-  const auto cells = cells_of(line);
+  TROUPE_TRY_ASSIGN(const Cells cells, cells_of(line));
   CsvColumns columns;
   const auto azure = column(cells, "TIMESTAMP"), burst = column(cells, "Timestamp");
   const auto input = azure ? column(cells, "ContextTokens") : column(cells, "Request tokens");
@@ -104,7 +129,7 @@ Result<CsvColumns> parse_csv_header(std::string_view line) {
 }
 
 Result<TraceRow> parse_csv_row(std::string_view line, const CsvColumns& columns) {
-  const auto cells = cells_of(line);
+  TROUPE_TRY_ASSIGN(const Cells cells, cells_of(line));
   const std::size_t least = std::max({columns.time, columns.input, columns.output}) + 1;
   if (cells.size() < least) {
     return bad_csv("expected at least " + std::to_string(least) + " columns, found " +

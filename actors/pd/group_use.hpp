@@ -33,6 +33,12 @@ struct GroupUse {
     rows += step_rows * result.steps;
     row_time += step_rows * step_seconds;
   }
+  /// Of a step that is under way: the part of its time, work and tokens that has passed.
+  void add_part(const GroupResult& result, double step_seconds, double share) {
+    for (const Duration one : result.own) own += share * one.seconds();
+    busy += share * step_seconds * static_cast<double>(result.own.size());
+    tokens += share * result.tokens;
+  }
   void add(const GroupUse& other) {
     steps += other.steps;
     members += other.members;

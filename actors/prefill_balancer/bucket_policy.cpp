@@ -4,6 +4,18 @@
 
 namespace troupe {
 
+BucketOptions BucketOptions::for_engines(std::uint32_t ranks, Duration step) {
+  BucketOptions options;
+  options.step = step;
+  options.most = step * 2;
+  options.partners = ranks > 1;
+  if (!options.partners) {
+    options.least = step / 4;
+    options.most = step;
+  }
+  return options;
+}
+
 std::uint32_t BucketPolicy::lane_count() const {
   return lanes_.back() + 1;
 }
@@ -13,7 +25,8 @@ void BucketPolicy::arrived(PrefillJob& job, Handouts& out) {
   if (rounds_ == 0) unsplit_ = true;
   // What waits at the end of a round asks for quota too: waiting_quota_.
   waiting_quota_[bucket] += static_cast<double>(job.quota.value);
-  queues_[bucket].emplace(job.order, job.request);
+  job.turn = options_.partners ? job.came : job.came + job.quota;
+  queues_[bucket].emplace(std::pair(job.turn, job.order), job.request);
   ++waiting_;
   const auto own = pool_.idlest(lanes_[bucket], job.request.value);
   const bool idle = own && pool_.least_load(*own) == Duration();
@@ -24,7 +37,7 @@ void BucketPolicy::arrived(PrefillJob& job, Handouts& out) {
 
 void BucketPolicy::withdrawn(const PrefillJob& job) {
   const std::uint32_t bucket = bucket_of(job.length);
-  if (queues_[bucket].erase(job.order) == 0) return;
+  if (queues_[bucket].erase({job.turn, job.order}) == 0) return;
   --waiting_;
   waiting_quota_[bucket] -= static_cast<double>(job.quota.value);
 }
@@ -105,17 +118,31 @@ Duration BucketPolicy::level_of(EngineId engine, std::uint32_t lane) const {
 
 void BucketPolicy::has_room(EngineId engine, Handouts& out) {
   if (waiting_ == 0) return;
+  while (PrefillJob* next = next_for(engine)) hand(*next, engine, out);
+}
+
+PrefillJob* BucketPolicy::next_for(EngineId engine) {
+  const Duration load = pool_.least_load(engine);
   const std::uint32_t lane = pool_.group_of(engine);
-  while (pool_.least_load(engine) < level_of(engine, lane)) {
-    PrefillJob* next = head(lane);
-    if (next == nullptr) break;
-    hand(*next, engine, out);
+  if (load < level_of(engine, lane)) {
+    if (PrefillJob* own = head(lane)) {
+      PrefillJob* first = load < options_.least ? or_late(own, engine) : own;
+      const bool alone = !options_.partners && first->quota > options_.step;
+      return alone && load > Duration() ? nullptr : first;
+    }
   }
-  while (pool_.least_load(engine) == Duration()) {
-    PrefillJob* next = head_to_help(engine);
-    if (next == nullptr) break;
-    hand(*next, engine, out);
+  return load == Duration() ? head_to_help(engine) : nullptr;
+}
+
+PrefillJob* BucketPolicy::or_late(PrefillJob* own, EngineId engine) {
+  PrefillJob* first = own;
+  for (std::uint32_t lane = 0; lane < lane_count(); ++lane) {
+    if (lane == pool_.group_of(engine) || !may_help(engine, lane)) continue;
+    PrefillJob* other = head(lane);
+    if (other == nullptr || other->turn + options_.step >= own->turn) continue;
+    if (other->turn < first->turn) first = other;
   }
+  return first;
 }
 
 bool BucketPolicy::may_help(EngineId engine, std::uint32_t lane) const {

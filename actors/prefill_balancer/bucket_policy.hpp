@@ -1,11 +1,23 @@
 // The seed's prefill policy: length buckets, and engines that pull (layers a and b; c is in
 // PrefillPool, d in ChunkQueue).
 //
-// A request waits in the queue of its bucket. An engine takes requests from it, first come first
-// served, until its idlest rank has in hand what is its share anyway, within bounds: as much as its
-// fullest rank (they wait for each other), or as what waits would give to each rank. More would
-// take work away from an engine that is free earlier; less makes steps short, and their fixed time
-// dear.
+// A request waits in the queue of its bucket. An engine takes requests from it in their turn, until
+// its idlest rank has in hand what is its share anyway, within bounds: as much as its fullest rank
+// (they wait for each other), or as what waits would give to each rank. More would take work away
+// from an engine that is free earlier; less makes steps short, and their fixed time dear.
+//
+// A bucket is a preference, not a wall: an engine that has little in hand takes the first of
+// another bucket if its turn was over a step before that of its own bucket's first.
+//
+// Engines whose only rank has no partners (`partners` false) differ in three points, because what
+// such an engine computes is waited for by what is behind it, and by nothing else:
+// - it has a quarter of a step in hand: enough to compute short prompts in one step, little for
+//   the next prompt to wait for. Under load up to a whole step, as what waits would give it:
+//   otherwise steps stay short, and their fixed time takes what throughput needs;
+// - a turn is not when a request came but when its prompt could have been done: a request is
+//   passed by those only that come within its own time, and nobody starves;
+// - a prompt that fills a step starts alone: in one step with it short ones would take as long,
+//   and whoever is still on the way to the engine would wait for all of its steps.
 //
 // An idle engine (a rank without anything) serves other buckets too: the nearest one with work, on
 // equal distance the longer one. Any engine can fetch any prefix from the shared store, so that
@@ -19,8 +31,8 @@
 // one round's chance does not carry engines to and fro.
 //
 // Invariants
-// 1. Each waiting job is in exactly the queue of its bucket, in the order of arrival (also when it
-//    comes back from a lost engine).
+// 1. Each waiting job is in exactly the queue of its bucket, at its turn; on equal turns in the
+//    order of arrival (also when it comes back from a lost engine).
 // 2. Each engine is in one lane (a bucket, or neighbours that were merged); the pool's group of an
 //    engine is its lane.
 //
@@ -30,6 +42,7 @@
 
 #include <array>
 #include <map>
+#include <utility>
 
 #include "actors/prefill_balancer/bucket_split.hpp"
 #include "actors/prefill_balancer/prefill_policy.hpp"
@@ -39,10 +52,15 @@ namespace troupe {
 struct BucketOptions {
   Duration least = milliseconds(40);  ///< quota that a rank may always have in hand
   Duration most = milliseconds(400);  ///< 2 step budgets (ALGOS 4.1)
+  Duration step = milliseconds(220);  ///< budget of an engine's step
+  bool partners = true;               ///< ranks of an engine wait for each other
   std::uint32_t moves_a_round = 1;
   double newest = 0.3;         ///< weight of the last round in the smoothed demand
   std::uint32_t settling = 3;  ///< first rounds with demand, in which any number of engines moves
   bool guard = true;           ///< a bucket's only engine takes nothing longer
+
+  /// For engines of so many ranks whose steps take so long.
+  static BucketOptions for_engines(std::uint32_t ranks, Duration step);
 };
 
 class BucketPolicy final : public PrefillPolicy {
@@ -63,7 +81,7 @@ class BucketPolicy final : public PrefillPolicy {
   std::uint32_t engines_of(std::uint32_t lane) const { return engines_[lane]; }
 
  private:
-  using Queue = std::map<std::uint64_t, RequestId>;  ///< by order
+  using Queue = std::map<std::pair<Time, std::uint64_t>, RequestId>;  ///< by turn and order
 
   std::uint32_t lane_count() const;
   void set_lane(EngineId engine, std::uint32_t lane);
@@ -72,6 +90,10 @@ class BucketPolicy final : public PrefillPolicy {
   void hand(PrefillJob& job, EngineId engine, Handouts& out);
   /// Up to where its idlest rank is filled.
   Duration level_of(EngineId engine, std::uint32_t lane) const;
+  /// What the engine takes next; nullptr: nothing.
+  PrefillJob* next_for(EngineId engine);
+  /// The first of another lane, if its turn was long before that of `own`; else `own`.
+  PrefillJob* or_late(PrefillJob* own, EngineId engine);
   bool may_help(EngineId engine, std::uint32_t lane) const;
   PrefillJob* head_to_help(EngineId engine);
   std::optional<EngineId> helper(const PrefillJob& job) const;

@@ -108,6 +108,7 @@ void PrefillBalancerCore::on(const SubmitPrefill& submit, Context& context, Effe
   job.hit = submit.hit;
   job.affinity = submit.affinity;
   job.chain = submit.chain;
+  job.came = context.now;
   const Time until = context.now + submit.time_left;
   if (owners_.add(submit.request, submit.owner, until)) out.watch(submit.owner);
   wait(submit.request, until);

@@ -25,6 +25,7 @@
 
 #include "runtime/base/id_map.hpp"
 #include "runtime/base/strong.hpp"
+#include "runtime/base/time.hpp"
 #include "runtime/cost/prefill_curve.hpp"
 
 namespace troupe {
@@ -41,10 +42,12 @@ struct PrefillJob {
   std::uint32_t hit = 0;             ///< of them in the shared store: any engine can fetch them
   std::uint64_t affinity = 0;        ///< of its session or first blocks; 0: none
   std::vector<std::uint64_t> chain;  ///< block hashes, for engines with caches of their own
+  Time came;                         ///< to the balancer
   // Kept by the pool.
   std::uint64_t order = 0;
   Duration quota;  ///< what it takes from its hit to its end
   Duration load;   ///< what of it counts in its rank's load now
+  Time turn;       ///< the policy's: earlier is taken first
   std::uint32_t computed = 0;
   EngineId engine = kNoEngine;
   std::uint32_t rank = 0;

@@ -18,7 +18,7 @@ bool EngineModel::leave(RequestId request) {
   return true;
 }
 
-StepModel::Outcome EngineModel::forward(const StepPlan& plan, Time) {
+StepModel::Outcome EngineModel::forward(const StepPlan& plan, Time start) {
   TROUPE_ASSERT(plan.group != nullptr, "a group runs plans of groups");
   const GroupPlan& group = *plan.group;
   if (group.reset) {
@@ -44,7 +44,7 @@ StepModel::Outcome EngineModel::forward(const StepPlan& plan, Time) {
   } else {
     mixed_step(group);
   }
-  return told(offsets_.size());
+  return told(offsets_.size(), start);
 }
 
 void EngineModel::mixed_step(const GroupPlan& plan) {
@@ -99,7 +99,7 @@ void EngineModel::take_ended(GroupResult& result) {
   result.ended = ended_;
 }
 
-StepModel::Outcome EngineModel::told(std::size_t steps) {
+StepModel::Outcome EngineModel::told(std::size_t steps, Time start) {
   auto result = std::make_shared<GroupResult>();
   result->steps = static_cast<std::uint32_t>(steps);
   result->own = {offsets_[steps - 1]};
@@ -107,6 +107,7 @@ StepModel::Outcome EngineModel::told(std::size_t steps) {
   take_ended(*result);
   StepResult step;
   step.step = step_;
+  note_launch(start, offsets_[steps - 1], result);
   step.group.result = std::move(result);
   return {offsets_[steps - 1], std::move(step)};
 }
@@ -115,14 +116,14 @@ std::optional<StepModel::Outcome> EngineModel::cut(Time start, Time now) {
   const auto first = std::lower_bound(offsets_.begin(), offsets_.end(), now - start);
   const auto steps =
       std::min(offsets_.size(), static_cast<std::size_t>(first - offsets_.begin()) + 1);
-  if (steps == offsets_.size()) return told(steps);  // its last one is under way
+  if (steps == offsets_.size()) return told(steps, start);  // its last one is under way
   // Those that its end would have brought go on.
   for (std::size_t i = 0; i < ended_.size(); ++i) enter(ended_[i].request, ended_rows_[i]);
   ended_.clear();
   ended_rows_.clear();
   position_ -= offsets_.size() - steps;
   offsets_.resize(steps);
-  return told(steps);
+  return told(steps, start);
 }
 
 }  // namespace troupe

@@ -51,7 +51,7 @@ class EngineModel final : public GroupModel {
   void mixed_step(const GroupPlan& plan);
   void run_of_steps(std::uint32_t most);
   void take_ended(GroupResult& result);
-  Outcome told(std::size_t steps);
+  Outcome told(std::size_t steps, Time start);
 
   std::uint64_t position_ = 0;  ///< steps so far in which rows decoded
   double base_ = 0;             ///< sum over rows of their context less their begin

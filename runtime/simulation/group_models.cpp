@@ -57,19 +57,33 @@ Duration GroupModel::copy(std::size_t) {
   return Duration();  // bytes between machines are the links' (fluid_links.hpp)
 }
 
-StepModel::Outcome GroupModel::outcome(const StepPlan& plan,
-                                       std::shared_ptr<GroupResult> result) const {
+void GroupModel::note_launch(Time start, Duration takes,
+                             std::shared_ptr<const GroupResult> result) {
+  began_ = start;
+  latest_ = {0, takes, std::move(result)};
+}
+
+UnderWay GroupModel::under_way(Time now) const {
+  UnderWay found = latest_;
+  if (now <= began_ || now >= began_ + found.takes) return {};
+  found.share = (now - began_).seconds() / found.takes.seconds();
+  return found;
+}
+
+StepModel::Outcome GroupModel::outcome(const StepPlan& plan, Time start,
+                                       std::shared_ptr<GroupResult> result) {
   StepResult step;
   step.step = plan.step;
   if (pace_ != 1) {
     for (Duration& own : result->own) own = from_seconds(own.seconds() * pace_);
   }
   const Duration slowest = *std::max_element(result->own.begin(), result->own.end());
+  note_launch(start, slowest, result);
   step.group.result = std::move(result);
   return {slowest, std::move(step)};
 }
 
-StepModel::Outcome PrefillGroup::forward(const StepPlan& plan, Time) {
+StepModel::Outcome PrefillGroup::forward(const StepPlan& plan, Time start) {
   TROUPE_ASSERT(plan.group != nullptr, "a group runs plans of groups");
   cost_->saw_step();
   auto result = std::make_shared<GroupResult>();
@@ -84,7 +98,7 @@ StepModel::Outcome PrefillGroup::forward(const StepPlan& plan, Time) {
     const double own = work.tokens > 0 ? cost_->prompts_seconds(work) : 0;
     result->own.push_back(from_seconds(own));
   }
-  return outcome(plan, std::move(result));
+  return outcome(plan, start, std::move(result));
 }
 
 StepModel::Outcome EncoderGpu::forward(const StepPlan& plan, Time) {
@@ -188,7 +202,7 @@ void DecodeGroup::take_ended(std::uint32_t index, GroupResult& result) {
   }
 }
 
-StepModel::Outcome DecodeGroup::forward(const StepPlan& plan, Time) {
+StepModel::Outcome DecodeGroup::forward(const StepPlan& plan, Time start) {
   TROUPE_ASSERT(plan.group != nullptr, "a group runs plans of groups");
   TROUPE_ASSERT(plan.group->drafts.size() == members_, "each member has a number of drafts");
   cost_->saw_step();
@@ -200,7 +214,7 @@ StepModel::Outcome DecodeGroup::forward(const StepPlan& plan, Time) {
   for (std::uint32_t i = 0; i < members_; ++i) {
     result->own.push_back(from_seconds(step_member(i, plan.group->drafts[i], *result)));
   }
-  return outcome(plan, std::move(result));
+  return outcome(plan, start, std::move(result));
 }
 
 }  // namespace troupe

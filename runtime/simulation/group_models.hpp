@@ -30,6 +30,13 @@
 
 namespace troupe {
 
+/// The launch that is under way, for whoever looks at a group between two ends of steps.
+struct UnderWay {
+  double share = 0;  ///< of its time, that has passed; 0: none is under way
+  Duration takes;
+  std::shared_ptr<const GroupResult> result;  ///< what its end brings
+};
+
 /// What both kinds of groups share: the sink of costs, and what nobody asks of them.
 class GroupModel : public StepModel {
  public:
@@ -40,15 +47,20 @@ class GroupModel : public StepModel {
   Duration copy(std::size_t bytes) override;
   /// From now on each step takes so many times what the cost model says: a fault.
   void set_pace(double pace) { pace_ = pace; }
+  UnderWay under_way(Time now) const;
 
  protected:
-  Outcome outcome(const StepPlan& plan, std::shared_ptr<GroupResult> result) const;
+  Outcome outcome(const StepPlan& plan, Time start, std::shared_ptr<GroupResult> result);
+  /// The latest launch, or what is left of it after a cut.
+  void note_launch(Time start, Duration takes, std::shared_ptr<const GroupResult> result);
 
   std::shared_ptr<GroupCost> cost_;
   std::uint32_t members_;
 
  private:
   double pace_ = 1;
+  Time began_;
+  UnderWay latest_;
 };
 
 class PrefillGroup final : public GroupModel {

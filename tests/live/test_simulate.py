@@ -1,4 +1,5 @@
 """Load flags and refusals of `troupe simulate`, from the command line."""
+import gzip
 import json
 import os
 import tempfile
@@ -12,6 +13,10 @@ PLAN = """
 prefill: {engines: 2, ranks: 2}
 decode: {ranks: 4}
 workload: {request_rate: 20, num_requests: 50, isl: 4000, cached_share: 0.5, osl: 20}
+"""
+ENGINES = """
+engines: {count: 2, rows_most: 16}
+workload: {request_rate: 20, num_requests: 50, isl: 4000, osl: 20}
 """
 
 
@@ -79,6 +84,50 @@ class SimulateTest(CommandTest):
         said = self.fail_with(2, "simulate", "sweep", "--config", plan, "--vary",
                               "workload.request_rate=1,2", "--request-rate", "3")
         self.assertIn("--request-rate replaces the values of --vary workload.request_rate", said)
+
+    def test_engines_have_reports_and_sweeps(self):
+        plan = self.file(ENGINES)
+        page, trace = (os.path.join(self.directory.name, name) for name in ("r.html", "t.json"))
+        self.report("--config", plan, "--report", page, "--perfetto", trace)
+        with open(page) as file:
+            text = file.read()
+        self.assertIn("2 engine(s)", text)
+        self.assertIn("KV of rows", text)
+        with open(trace) as file:
+            events = json.load(file)["traceEvents"]
+        names = {event["name"] for event in events if event["ph"] == "X"}
+        self.assertLessEqual({"front end", "queued", "prefill", "decode"}, names)
+        rows = json.loads(self.succeed("simulate", "sweep", "--config", plan, "--vary",
+                                       "engines.count=1,2", "--json").stdout)
+        self.assertEqual([row["gpus"] for row in rows], [1, 2])
+        both = json.loads(self.succeed("simulate", "compare", plan, self.file(PLAN, "b.yaml"),
+                                       "--json").stdout)
+        self.assertEqual((both["a"]["gpus"], both["b"]["gpus"]), (2, 8))
+        said = self.fail_with(2, "simulate", "--config", self.file(
+            ENGINES + "faults: [{at_ms: 1, kill: engine, which: 0}]\n", "faults.yaml"))
+        self.assertIn("faults.yaml:4: unknown key", said)
+
+    def test_one_file_cannot_be_both(self):
+        page = os.path.join(self.directory.name, "run.html")
+        other = os.path.join(self.directory.name, ".", "run.html")
+        said = self.fail_with(2, "simulate", "--config", self.file(PLAN), "--report", page,
+                              "--perfetto", other)
+        self.assertIn("--report and --perfetto name the same file", said)
+        self.assertFalse(os.path.exists(page))
+
+    def test_a_trace_that_breaks_off_is_bad_input(self):
+        row = '{"timestamp": %d, "input_length": 900, "output_length": 5}\n'
+        text = "".join(row % (i * 10) for i in range(20_000))
+        cut = os.path.join(self.directory.name, "cut.jsonl.gz")
+        whole = gzip.compress(text.encode())
+        with open(cut, "wb") as file:
+            file.write(whole[:len(whole) // 2])
+        long = self.file(row % 0 + "x" * (9 << 20), "long.jsonl")
+        for trace in (cut, long):
+            for plan in ((), ("--config", self.file(PLAN)), ("--config", self.file(ENGINES))):
+                with self.subTest(trace=trace, plan=plan):
+                    said = self.fail_with(2, "simulate", "--trace", trace, "--speed", "0.5", *plan)
+                    self.assertIn(trace + ":", said)
 
     def test_what_no_simulation_plays_is_refused(self):
         for words in (["--tools", "2"], ["--image-share", "1", "--image-size", "8x8"]):

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "actors/load/trace_source.hpp"
 #include "actors/node/wire_messages.hpp"
 #include "runtime/device/simulated_model.hpp"
+#include "tools/simulate/cluster_front.hpp"
 #include "tools/simulate/pd_prompts.hpp"
 #include "tools/simulate/simulated_recipe.hpp"
 
@@ -68,16 +68,9 @@ MessageNames wire_message_names() {
 
 Result<std::unique_ptr<SimulatedCluster>> SimulatedCluster::make(const Scenario& scenario,
                                                                  Options options) {
-  TrafficPlan plan;
-  if (options.load) {
-    plan = *options.load;
-  } else {
-    TROUPE_TRY_ASSIGN(plan, traffic_plan(scenario.workload, scenario.seed));
-  }
-  TROUPE_TRY(check_plan(plan));
-  TROUPE_TRY_ASSIGN(std::shared_ptr<RequestSource> source, open_source(plan));
+  TROUPE_TRY_ASSIGN(OpenedLoad load, open_load(options.load, scenario.workload, scenario.seed));
   return std::unique_ptr<SimulatedCluster>(
-      new SimulatedCluster(scenario, std::move(options), plan, std::move(source)));
+      new SimulatedCluster(scenario, std::move(options), load.plan, std::move(load.source)));
 }
 
 SimulatedCluster::SimulatedCluster(const Scenario& scenario, Options options,

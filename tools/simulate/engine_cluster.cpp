@@ -1,7 +1,5 @@
 #include "tools/simulate/engine_cluster.hpp"
 
-#include "actors/load/trace_source.hpp"
-#include "runtime/simulation/engine_model.hpp"
 #include "tools/simulate/pd_prompts.hpp"
 #include "tools/simulate/simulated_recipe.hpp"
 
@@ -16,35 +14,38 @@ constexpr std::uint64_t kEngine = 1;
 constexpr Duration kAllJoined = milliseconds(1);
 /// After the load: ends of what clients left.
 constexpr Duration kCalm = seconds(20);
-constexpr Duration kLook = seconds(1);
 
 }  // namespace
 
 Result<std::unique_ptr<EngineCluster>> EngineCluster::make(const EnginePlan& plan,
                                                            Options options) {
-  TrafficPlan traffic;
-  if (options.load) {
-    traffic = *options.load;
-  } else {
-    TROUPE_TRY_ASSIGN(traffic, traffic_plan(plan.workload, plan.seed));
+  TROUPE_TRY_ASSIGN(StepTiming timing,
+                    step_timing(plan.timing, HostTime::of_us(plan.host_step_us, plan.host_row_us)));
+  if (options.cost == nullptr) {
+    options.cost = timing.model;
+    if (timing.model == nullptr) options.cost = std::make_shared<CostModel>();
   }
-  TROUPE_TRY(check_plan(traffic));
-  TROUPE_TRY_ASSIGN(std::shared_ptr<RequestSource> source, open_source(traffic));
+  TROUPE_TRY_ASSIGN(OpenedLoad load, open_load(options.load, plan.workload, plan.seed));
   return std::unique_ptr<EngineCluster>(
-      new EngineCluster(plan, std::move(options), std::move(source), traffic));
+      new EngineCluster(plan, std::move(options), std::move(timing), std::move(load)));
 }
 
-EngineCluster::EngineCluster(const EnginePlan& plan, Options options,
-                             std::shared_ptr<RequestSource> source, const TrafficPlan& traffic)
-    : plan_(plan), options_(std::move(options)), source_(std::move(source)) {
+EngineCluster::EngineCluster(const EnginePlan& plan, Options options, StepTiming timing,
+                             OpenedLoad load)
+    : plan_(plan),
+      options_(std::move(options)),
+      source_(std::move(load.source)),
+      timing_(std::move(timing)),
+      next_sample_(Time() + options_.sample_every) {
   DeviceInfo info;
   info.kind = "simulated engine";
   info.slot_count = 1;
   info.context_max = plan.limits.context_most;
   WorldOptions world;
   for (std::uint32_t i = 0; i < plan.engines; ++i) {
-    devices_.push_back(
-        std::make_unique<ModelledDevice>(info, std::make_unique<EngineModel>(options_.cost)));
+    auto model = std::make_unique<EngineModel>(options_.cost);
+    models_.push_back(model.get());
+    devices_.push_back(std::make_unique<ModelledDevice>(info, std::move(model)));
     streams_.push_back({i, devices_.back()->open_stream().value()});
     world.devices.push_back(devices_.back().get());
   }
@@ -54,13 +55,10 @@ EngineCluster::EngineCluster(const EnginePlan& plan, Options options,
   world.notes = &notes_;
   world.observer = [this](Time now, const Envelope& envelope) {
     if (options_.observer) options_.observer(now, envelope);
-    const auto* down = envelope.message.as<Down>();
-    if (down != nullptr && down->reason == EndReason::kCrashed) crashes_.push_back(down->detail);
-    if (const auto* told = envelope.message.as<GatewayStarted>()) gateway_ = told->gateway;
-    if (const auto* told = envelope.message.as<StreamsStarted>()) stream_table_ = told->streams;
+    seen_.see(envelope);
   };
   world_ = options_.make_world(std::move(world));
-  start(traffic);
+  start(load.plan);
 }
 
 EngineCluster::~EngineCluster() = default;
@@ -74,14 +72,9 @@ void EngineCluster::start(const TrafficPlan& traffic) {
                                  : PdPrompts(0));
   clients.start_after = kAllJoined;
   traffic_ = world_->spawn_root<TrafficCore>(kClientsNode, kClients, std::move(clients));
-  NodeCore::Args node;
-  node.with_gateway = true;
-  node.responses.limits.count_max = 0;  // simulated answers have no text
-  node.front = traffic_;
-  node.gateway.requests_max = plan_.requests_max;
-  node.gateway.request_timeout = plan_.request_timeout;
-  node.gateway.preparer = std::make_shared<const SimulatedRecipe>(1);
-  node_ = world_->spawn_root<NodeCore>(kClientsNode, NodeCore::kName, std::move(node));
+  node_ =
+      world_->spawn_root<NodeCore>(kClientsNode, NodeCore::kName,
+                                   front_node(traffic_, plan_.requests_max, plan_.request_timeout));
   for (std::uint32_t i = 0; i < plan_.engines; ++i) {
     EngineCore::Args args;
     args.node = node_;
@@ -98,22 +91,42 @@ Status EngineCluster::run() {
       return Error{Code::kDeadline, "the load did not end; " + std::to_string(traffic().live()) +
                                         " requests are under way"};
     }
-    run_until(world_->now() + kLook);
+    run_until(world_->now() + options_.sample_every);
   }
   finish();
   return ok_status();
 }
 
 void EngineCluster::finish() {
-  run_until(world_->now() + kCalm);
+  world_->run_until(world_->now() + kCalm);
 }
 
-Duration EngineCluster::slice() const {
-  return kLook;
+void EngineCluster::sample() {
+  next_sample_ = world_->now() + options_.sample_every;
+  answer_rate_.add(world_->now(), traffic().report().count(Outcome::kOk));
+  if (options_.on_sample) options_.on_sample(*this);
+}
+
+void EngineCluster::run_until(Time until) {
+  while (next_sample_ <= until) {
+    world_->run_until(next_sample_);
+    sample();
+  }
+  world_->run_until(until);
+}
+
+bool EngineCluster::step() {
+  if (world_->pending() == 0) return false;
+  if (next_sample_ <= world_->next_due()) {
+    run_until(next_sample_);
+  } else {
+    world_->step();
+  }
+  return true;
 }
 
 std::vector<ActorRef> EngineCluster::notable() const {
-  std::vector<ActorRef> all = {traffic_, gateway_, stream_table_};
+  std::vector<ActorRef> all = {traffic_, seen_.gateway, seen_.streams};
   all.insert(all.end(), engines_.begin(), engines_.end());
   return all;
 }
@@ -126,6 +139,30 @@ GroupUse EngineCluster::use() {
   return use;
 }
 
+GroupUse EngineCluster::so_far() {
+  GroupUse sums = use();
+  for (std::size_t i = 0; i < engines_.size(); ++i) {
+    if (world_->find(engines_[i]) == nullptr) continue;
+    const UnderWay step = models_[i]->under_way(world_->now());
+    if (step.share > 0) sums.add_part(*step.result, step.takes.seconds(), step.share);
+  }
+  return sums;
+}
+
+EngineCluster::Held EngineCluster::held() {
+  Held sums;
+  for (std::size_t i = 0; i < engines_.size(); ++i) {
+    if (world_->find(engines_[i]) == nullptr) continue;
+    const EngineCore& engine = world_->core<EngineCore>(engines_[i]);
+    sums.jobs += engine.jobs();
+    sums.rows += models_[i]->rows();
+    sums.kv_tokens += static_cast<double>(engine.kv_used());
+    sums.tokens_asked += static_cast<double>(engine.tokens_asked());
+    sums.tokens_hit += static_cast<double>(engine.tokens_hit());
+  }
+  return sums;
+}
+
 double EngineCluster::mean_decode_rows() {
   const double span = traffic().report().duration().seconds() * plan_.engines;
   return span > 0 ? use().row_time / span : 0;
@@ -134,17 +171,13 @@ double EngineCluster::mean_decode_rows() {
 ReportLines EngineCluster::lines() {
   const double span = traffic().report().duration().seconds() * plan_.engines;
   const GroupUse used = use();
-  double asked = 0;
-  double hit = 0;
-  for (const ActorRef& engine : engines_) {
-    if (world_->find(engine) == nullptr) continue;
-    asked += static_cast<double>(world_->core<EngineCore>(engine).tokens_asked());
-    hit += static_cast<double>(world_->core<EngineCore>(engine).tokens_hit());
-  }
+  const Held sums = held();
   ReportLines lines;
+  lines.push_back({"Step times", "timing", plan_.timing});
   lines.push_back({"Cluster", "cluster", plan_.shape_text()});
   lines.push_back({"", "engines", std::uint64_t{plan_.engines}});
-  lines.push_back({"Prompt tokens hit", "hit_share", asked > 0 ? hit / asked : 0, 4});
+  lines.push_back({"Prompt tokens hit", "hit_share",
+                   sums.tokens_asked > 0 ? sums.tokens_hit / sums.tokens_asked : 0, 4});
   lines.push_back({"Utilisation", "utilisation", span > 0 ? used.busy / span : 0, 3});
   lines.push_back({"Steps", "steps", used.steps});
   lines.push_back({"Decode rows, mean", "decode_rows", mean_decode_rows(), 2});
@@ -159,6 +192,11 @@ ReportLines EngineCluster::lines() {
   lines.push_back({"Cost", "costs", options_.cost->describe()});
   const std::string beyond = options_.cost->extrapolation();
   if (!beyond.empty()) lines.push_back({"EXTRAPOLATION", "extrapolation", beyond});
+  if (timing_.table != nullptr) {
+    const auto kv = static_cast<double>(plan_.limits.kv_tokens);
+    const std::string memory = memory_warning(*timing_.table, kv);
+    if (!memory.empty()) lines.push_back({"MEMORY", "memory_warning", memory});
+  }
   return lines;
 }
 
@@ -171,9 +209,10 @@ std::vector<std::string> EngineCluster::broken_rules() {
   };
   expect("outcomes of requests", traffic().report().total(), traffic().started());
   expect("requests under way", traffic().live(), 0);
-  expect("crashes" + (crashes_.empty() ? "" : " (" + crashes_.front() + ")"), crashes_.size(), 0);
-  expect("requests in the gateway", world_->core<GatewayCore>(gateway_).live_requests(), 0);
-  expect("rows in the stream table", world_->core<StreamTableCore>(stream_table_).rows(), 0);
+  const auto& crashes = seen_.crashes;
+  expect("crashes" + (crashes.empty() ? "" : " (" + crashes.front() + ")"), crashes.size(), 0);
+  expect("requests in the gateway", world_->core<GatewayCore>(seen_.gateway).live_requests(), 0);
+  expect("rows in the stream table", world_->core<StreamTableCore>(seen_.streams).rows(), 0);
   for (const ActorRef& engine : engines_) {
     if (world_->find(engine) == nullptr) continue;
     expect("requests at an engine", world_->core<EngineCore>(engine).jobs(), 0);

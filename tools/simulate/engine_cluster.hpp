@@ -16,9 +16,12 @@
 
 #include "actors/pd/engine_core.hpp"
 #include "actors/traffic/report_text.hpp"
+#include "runtime/simulation/engine_model.hpp"
 #include "runtime/simulation/engine_plan.hpp"
-#include "runtime/simulation/group_cost.hpp"
+#include "tools/simulate/answer_rate.hpp"
 #include "tools/simulate/assembly.hpp"
+#include "tools/simulate/cluster_front.hpp"
+#include "tools/simulate/group_timing.hpp"
 
 namespace troupe {
 
@@ -28,12 +31,17 @@ class EngineCluster {
     MakeWorld make_world = heap_world;
     bool trace_hash = true;
     std::function<void(Time, const Envelope&)> observer;  ///< hears of each delivery
-    std::shared_ptr<GroupCost> cost = std::make_shared<CostModel>();
+    /// Of steps; nobody: as the plan's `timing` says.
+    std::shared_ptr<GroupCost> cost;
     /// Instead of the plan's: a trace, sessions, shared prefixes.
     std::optional<TrafficPlan> load;
+    /// Called so often in virtual time, and at the end; may be empty.
+    std::function<void(EngineCluster&)> on_sample;
+    Duration sample_every = seconds(1);
   };
 
-  /// kInvalid: a load that cannot be, a trace that cannot be read.
+  /// kInvalid: a load that cannot be, a trace that cannot be read, a table of step times that is
+  /// not there.
   static Result<std::unique_ptr<EngineCluster>> make(const EnginePlan& plan, Options options);
   ~EngineCluster();
 
@@ -41,17 +49,32 @@ class EngineCluster {
   /// Errors: kDeadline, if it has not ended after SimulatedCluster::kLongest.
   Status run();
   // The same in pieces (driven_run.hpp).
-  bool step() { return world_->step(); }
-  void run_until(Time until) { world_->run_until(until); }
+  bool step();
+  void run_until(Time until);
   void finish();
-  Duration slice() const;
+  Duration slice() const { return options_.sample_every; }
   std::vector<ActorRef> notable() const;
 
   const EnginePlan& plan() const { return plan_; }
   World& world() { return *world_; }
   const TrafficCore& traffic() { return world_->core<TrafficCore>(traffic_); }
   const SimulationNotes& notes() const { return notes_; }
+  /// Of step times; nobody: they are the formula's.
+  const TimingTable* table() const { return timing_.table.get(); }
   GroupUse use();
+  /// The same, and of steps that are under way the part that has passed.
+  GroupUse so_far();
+  /// Sums over the engines, now.
+  struct Held {
+    std::size_t jobs = 0;
+    std::size_t rows = 0;  ///< that decode
+    double kv_tokens = 0;
+    double tokens_asked = 0;
+    double tokens_hit = 0;
+  };
+  Held held();
+  /// Sampled each `sample_every`.
+  const AnswerRate& answer_rate() const { return answer_rate_; }
   /// Rows that decode, of an average engine over the whole run.
   double mean_decode_rows();
   /// Pool, hits, queue, cost and where it comes from.
@@ -60,19 +83,23 @@ class EngineCluster {
   std::vector<std::string> broken_rules();
 
  private:
-  EngineCluster(const EnginePlan& plan, Options options, std::shared_ptr<RequestSource> source,
-                const TrafficPlan& traffic);
+  EngineCluster(const EnginePlan& plan, Options options, StepTiming timing, OpenedLoad load);
   void start(const TrafficPlan& traffic);
+  void sample();
 
   EnginePlan plan_;
   Options options_;
   std::shared_ptr<RequestSource> source_;  ///< of options_.load
   SimulationNotes notes_;
+  StepTiming timing_;
   std::vector<std::unique_ptr<ModelledDevice>> devices_;
+  std::vector<const EngineModel*> models_;  ///< the devices'
   std::vector<StreamRef> streams_;
   std::vector<ActorRef> engines_;
-  ActorRef traffic_, node_, gateway_, stream_table_;
-  std::vector<std::string> crashes_;
+  ActorRef traffic_, node_;
+  FrontSeen seen_;
+  Time next_sample_;
+  AnswerRate answer_rate_;
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses
 };
 

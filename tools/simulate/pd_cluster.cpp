@@ -1,7 +1,6 @@
 // A cluster's making: devices, services, groups, front.
 #include "tools/simulate/pd_cluster.hpp"
 
-#include "actors/load/trace_source.hpp"
 #include "actors/pd/hit_policy.hpp"
 #include "runtime/simulation/group_models.hpp"
 #include "tools/simulate/pd_prompts.hpp"
@@ -41,21 +40,14 @@ Result<std::unique_ptr<PdCluster>> PdCluster::make(const ClusterPlan& given, Opt
                     step_timing(plan.timing, HostTime::of_us(plan.host_step_us, plan.host_row_us)));
   if (timing.table != nullptr) TROUPE_TRY(take_table(plan, *timing.table));
   TROUPE_TRY(PdFaults::check(plan));
-  TrafficPlan traffic;
-  if (options.load) {
-    traffic = *options.load;
-  } else {
-    TROUPE_TRY_ASSIGN(traffic, traffic_plan(plan.workload, plan.seed));
-  }
-  TROUPE_TRY(check_plan(traffic));
-  if (plan.encoders.machines == 0 && traffic.image_share > 0) return no_encoders();
-  TROUPE_TRY_ASSIGN(std::shared_ptr<RequestSource> source, open_source(traffic));
+  TROUPE_TRY_ASSIGN(OpenedLoad load, open_load(options.load, plan.workload, plan.seed));
+  if (plan.encoders.machines == 0 && load.plan.image_share > 0) return no_encoders();
   TROUPE_TRY_ASSIGN(const PrefillRule prefill, prefill_rule_from(plan.prefill.policy));
   TROUPE_TRY_ASSIGN(const DecodeRule decode, decode_rule_from(plan.decode.policy));
   TROUPE_TRY_ASSIGN(const DraftRule drafts, draft_rule_from(plan.decode.drafts));
   std::unique_ptr<PdCluster> cluster(new PdCluster(plan, std::move(options), std::move(timing),
-                                                   std::move(source), std::move(traffic), prefill,
-                                                   decode, drafts));
+                                                   std::move(load.source), std::move(load.plan),
+                                                   prefill, decode, drafts));
   return cluster;
 }
 
@@ -100,7 +92,9 @@ WorldOptions PdCluster::world_options() {
   for (const auto& device : devices_) world.devices.push_back(device.get());
   world.observer = options_.observer;
   world.settled = [this](const Envelope& envelope, Actor* actor) {
-    learn(envelope.message);
+    seen_.see(envelope);
+    actors_.gateway = seen_.gateway;
+    actors_.streams = seen_.streams;
     rules_.after(envelope, actor);
     if (options_.sweep_every_event) rules_.sweep();
   };
@@ -108,24 +102,6 @@ WorldOptions PdCluster::world_options() {
     world.drop = [this](const Envelope& envelope) { return faults_.drops(envelope); };
   }
   return world;
-}
-
-void PdCluster::learn(const Message& message) {
-  switch (message.kind()) {
-    case Down::info.kind: {
-      const Down& down = *message.as<Down>();
-      if (down.reason == EndReason::kCrashed) crashes_.push_back(down.detail);
-      break;
-    }
-    case GatewayStarted::info.kind:
-      actors_.gateway = message.as<GatewayStarted>()->gateway;
-      break;
-    case StreamsStarted::info.kind:
-      actors_.streams = message.as<StreamsStarted>()->streams;
-      break;
-    default:
-      break;
-  }
 }
 
 PdCluster::~PdCluster() = default;
@@ -212,10 +188,7 @@ void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
   PrefillBalancerCore::Args prefills;
   prefills.rule = prefill;
   prefills.curve = prefill_curve();
-  // Ranks of a group wait for each other, so that it has more in hand; a single one waits for
-  // nobody, and what it takes early nobody else can have.
-  prefills.buckets.most =
-      plan_.prefill.ranks > 1 ? plan_.prefill.step_budget * 2 : prefills.buckets.least;
+  prefills.buckets = BucketOptions::for_engines(plan_.prefill.ranks, plan_.prefill.step_budget);
   prefills.buckets.moves_a_round = plan_.prefill.moves_a_round;
   prefills.waiting_most = plan_.requests_max;
   prefills.push.seed = plan_.seed;
@@ -292,14 +265,9 @@ void PdCluster::start_front() {
     clients.start_after = host.start_up + host.start_spread + seconds(1);
   }
   actors_.traffic = world_->spawn_root<TrafficCore>(kFront, kTrafficRoot, std::move(clients));
-  NodeCore::Args node;
-  node.with_gateway = true;
-  node.responses.limits.count_max = 0;  // simulated answers have no text
-  node.front = actors_.traffic;
-  node.gateway.requests_max = plan_.requests_max;
-  node.gateway.request_timeout = plan_.request_timeout;
-  node.gateway.preparer = std::make_shared<const SimulatedRecipe>(1);
-  actors_.node = world_->spawn_root<NodeCore>(kFront, NodeCore::kName, std::move(node));
+  actors_.node = world_->spawn_root<NodeCore>(
+      kFront, NodeCore::kName,
+      front_node(actors_.traffic, plan_.requests_max, plan_.request_timeout));
   RouteCore::Args route;
   route.node = actors_.node;
   route.model = SimulatedRecipe::kModel;

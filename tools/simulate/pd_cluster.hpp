@@ -22,6 +22,7 @@
 #include "runtime/simulation/cluster_plan.hpp"
 #include "tools/simulate/answer_rate.hpp"
 #include "tools/simulate/assembly.hpp"
+#include "tools/simulate/cluster_front.hpp"
 #include "tools/simulate/group_timing.hpp"
 #include "tools/simulate/pd_faults.hpp"
 #include "tools/simulate/pd_invariants.hpp"
@@ -92,10 +93,14 @@ class PdCluster {
   const VisionBalancerCore* vision_balancer() {
     return actors_.find<VisionBalancerCore>(actors_.vision_balancer);
   }
+  // The same, and of steps that are under way the part that has passed: what grows between two
+  // samples is never more than the time between them.
+  GroupUse prefill_so_far();
+  GroupUse decode_so_far();
   const PdFaults::Counts& faults() const { return faults_.counts(); }
   /// Sampled each `sample_every`.
   const AnswerRate& answer_rate() const { return answer_rate_; }
-  const std::vector<std::string>& crashes() const { return crashes_; }
+  const std::vector<std::string>& crashes() const { return seen_.crashes; }
 
   /// What every run must keep (pd_invariants.hpp); empty: it did.
   const std::vector<std::string>& broken_rules() const { return rules_.broken(); }
@@ -135,8 +140,8 @@ class PdCluster {
   DraftBudget::Options draft_options(DraftRule rule) const;
   GroupHostCore::Args host_args() const;
   WorldOptions world_options();
-  /// Who is where, and who crashed.
-  void learn(const Message& message);
+  /// Of the groups from this one on, if they are there.
+  void add_under_way(const std::vector<ActorRef>& hosts, std::size_t first, GroupUse& use);
   void advance(Time until);
   void sample();
 
@@ -156,7 +161,7 @@ class PdCluster {
   PdInvariants rules_;
   Time next_sample_;
   AnswerRate answer_rate_;
-  std::vector<std::string> crashes_;
+  FrontSeen seen_;
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses
 };
 

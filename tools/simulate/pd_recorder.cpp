@@ -1,26 +1,9 @@
 #include "tools/simulate/pd_recorder.hpp"
 
-#include <cmath>
-
 namespace troupe {
 
-namespace {
-
-const double kNothing = std::nan("");
-
-double share(double part, double whole) {
-  return whole > 0 ? part / whole : kNothing;
-}
-
-/// A group that was lost took its sums with it: no growth then.
-double growth(double now, double before) {
-  return std::max(0.0, now - before);
-}
-
-}  // namespace
-
 PdRecorder::PdRecorder(RequestTimelines::Limits limits, bool encoders)
-    : encoders_(encoders), timelines_(limits) {
+    : RunRecorder(limits, ServedBy::kPools), encoders_(encoders) {
   series_.add_chart(
       {"Requests",
        "requests",
@@ -52,8 +35,8 @@ PdRecorder::Totals PdRecorder::totals(PdCluster& cluster) {
   const FabricCore& fabric = cluster.fabric();
   const FluidLinks& links = fabric.links();
   return {cluster.world().now(),
-          cluster.prefill_use(),
-          cluster.decode_use(),
+          cluster.prefill_so_far(),
+          cluster.decode_so_far(),
           cluster.encoder_use(),
           cluster.route().prefixes().tokens_asked(),
           cluster.route().prefixes().tokens_hit(),
@@ -82,17 +65,9 @@ void PdRecorder::sample(PdCluster& cluster) {
   const ClusterPlan& plan = cluster.plan();
   const double prefill_time = span * plan.prefill.engines * plan.prefill.ranks;
   const double decode_time = span * plan.decode.instances * plan.decode.ranks;
-  auto busy = [](const GroupUse& a, const GroupUse& b) { return growth(a.busy, b.busy); };
-  auto waited = [](const GroupUse& a, const GroupUse& b) {
-    return growth(a.busy - a.own, b.busy - b.own);
-  };
   auto imbalance = [](const GroupUse& a, const GroupUse& b) {
     return share(growth(a.ratio, b.ratio),
                  growth(static_cast<double>(a.steps), static_cast<double>(b.steps)));
-  };
-  const Histogram first = timelines_.take_first_tokens();
-  auto first_ms = [&](double percent) {
-    return first.count() == 0 ? kNothing : first.percentile(percent) * 1e3;
   };
   const DecodePlacer& placer = cluster.decode_balancer().placer();
   const auto waiting = static_cast<double>(placer.waiting());
@@ -100,11 +75,11 @@ void PdRecorder::sample(PdCluster& cluster) {
       {static_cast<double>(cluster.traffic().live()),
        static_cast<double>(cluster.prefill_balancer().pool().jobs()), waiting,
        static_cast<double>(placer.tickets()) - waiting},
-      {first_ms(50), first_ms(99)},
-      {share(busy(now.prefill, before_.prefill), prefill_time),
-       share(busy(now.decode, before_.decode), decode_time),
-       share(waited(now.prefill, before_.prefill), prefill_time),
-       share(waited(now.decode, before_.decode), decode_time)},
+      take_first_tokens(),
+      {busy(now.prefill, before_.prefill, prefill_time),
+       busy(now.decode, before_.decode, decode_time),
+       waited(now.prefill, before_.prefill, prefill_time),
+       waited(now.decode, before_.decode, decode_time)},
       {share(growth(now.prefill.tokens, before_.prefill.tokens), prefill_time),
        share(growth(now.decode.tokens, before_.decode.tokens), decode_time)},
       {imbalance(now.prefill, before_.prefill), imbalance(now.decode, before_.decode)},

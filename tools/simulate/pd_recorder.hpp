@@ -1,32 +1,20 @@
-// Watches a cluster's run for its report: curves over time, and timelines of requests.
+// Watches a run of a cluster with prefill and decode apart for its report (run_recorder.hpp).
 //
-// Use: make one, give `watch` to the cluster's options, run it. Curves are rates and shares of the
-// time since the last sample.
-//
-// Threads: one. The recorder outlives the run.
+// Use: make one, give `watch` to the cluster's options, run it.
 #pragma once
 
-#include <vector>
-
 #include "tools/simulate/pd_cluster.hpp"
-#include "tools/simulate/request_timelines.hpp"
-#include "tools/simulate/run_series.hpp"
+#include "tools/simulate/run_recorder.hpp"
 
 namespace troupe {
 
-class PdRecorder {
+class PdRecorder : public RunRecorder {
  public:
-  /// Several steps of a prefill engine, which count when they end.
-  static constexpr Duration kSampleEvery = seconds(1);
-
   /// `encoders`: the cluster has some.
   explicit PdRecorder(RequestTimelines::Limits limits, bool encoders = false);
 
   /// Makes a cluster that is going to be made call this.
   void watch(PdCluster::Options& options);
-
-  const RunSeries& series() const { return series_; }
-  const RequestTimelines& timelines() const { return timelines_; }
 
  private:
   /// What grows during a run; a sample shows its growth.
@@ -49,8 +37,6 @@ class PdRecorder {
                         std::vector<std::vector<double>>& values) const;
 
   const bool encoders_;
-  RunSeries series_;
-  RequestTimelines timelines_;
   Totals before_;
 };
 

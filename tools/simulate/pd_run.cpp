@@ -32,6 +32,28 @@ GroupUse PdCluster::decode_use() {
   return use;
 }
 
+void PdCluster::add_under_way(const std::vector<ActorRef>& hosts, std::size_t first,
+                              GroupUse& use) {
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const GroupHostCore* host = actors_.find<GroupHostCore>(hosts[i]);
+    if (host == nullptr || world_->find(host->group()) == nullptr) continue;
+    const UnderWay step = models_[first + i]->under_way(world_->now());
+    if (step.share > 0) use.add_part(*step.result, step.takes.seconds(), step.share);
+  }
+}
+
+GroupUse PdCluster::prefill_so_far() {
+  GroupUse use = prefill_use();
+  add_under_way(actors_.engines, 0, use);
+  return use;
+}
+
+GroupUse PdCluster::decode_so_far() {
+  GroupUse use = decode_use();
+  add_under_way(actors_.instances, actors_.engines.size(), use);
+  return use;
+}
+
 void PdCluster::advance(Time until) {
   for (auto fault = faults_.next(); fault && *fault <= until; fault = faults_.next()) {
     world_->run_until(*fault);
@@ -89,7 +111,7 @@ void PdCluster::finish() {
     advance(world_->now() + kRest);
   } while (fabric().links().flows() > 0 && world_->now() < latest);
   rules_.sweep();
-  rules_.at_end(crashes_);
+  rules_.at_end(seen_.crashes);
 }
 
 std::vector<ActorRef> PdCluster::notable() {

@@ -47,7 +47,7 @@ void put_request(Json& json, const RequestTimeline& one, std::uint32_t track) {
         one.ended);
   json.Key("args"), json.StartObject();
   json.Key("prompt_tokens"), json.Uint(one.prompt_tokens);
-  json.Key("hit_tokens"), json.Uint(one.hit_tokens);
+  if (one.hit_tokens) json.Key("hit_tokens"), json.Uint(*one.hit_tokens);
   json.Key("output_tokens"), json.Uint(one.output_tokens);
   json.Key("client_left"), json.Bool(one.client_left);
   json.EndObject(), json.EndObject();

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "tools/simulate/engine_cluster.hpp"
+
 namespace troupe {
 
 namespace {
@@ -36,6 +38,67 @@ double busy(const GroupUse& use, double span) {
   return ratio(use.busy, use.members * span);
 }
 
+std::uint32_t gpus_of(PdCluster& cluster) {
+  return cluster.plan().gpus();
+}
+/// The formula is that of one GPU; a table says how many make an engine.
+std::uint32_t gpus_of(EngineCluster& cluster) {
+  const TimingTable* table = cluster.table();
+  return cluster.plan().engines * (table == nullptr ? 1 : table->decode_layout().gpus);
+}
+
+void take_pools(PdCluster& cluster, double span, PlanOutcome& outcome) {
+  outcome.prefill_busy = busy(cluster.prefill_use(), span);
+  outcome.decode_busy = busy(cluster.decode_use(), span);
+  outcome.decode_imbalance = cluster.decode_use().imbalance();
+  outcome.hit_share = ratio(static_cast<double>(cluster.route().prefixes().tokens_hit()),
+                            static_cast<double>(cluster.route().prefixes().tokens_asked()));
+}
+
+void take_pools(EngineCluster& cluster, double span, PlanOutcome& outcome) {
+  outcome.prefill_busy = outcome.decode_busy = busy(cluster.use(), span);
+  const EngineCluster::Held held = cluster.held();
+  outcome.hit_share = ratio(held.tokens_hit, held.tokens_asked);
+}
+
+template <class Cluster>
+void take(Cluster& cluster, PlanOutcome& outcome) {
+  const Status status = cluster.run();
+  const TrafficReport& report = cluster.traffic().report();
+  if (report.broken()) {
+    outcome.problem = report.broken()->message;
+  } else if (!status.ok()) {
+    outcome.problem = status.error().message;
+  } else if (const auto broken = cluster.broken_rules(); !broken.empty()) {
+    outcome.problem = broken.front();
+  }
+  outcome.gpus = gpus_of(cluster);
+  take_traffic(report, outcome);
+  take_pools(cluster, report.duration().seconds(), outcome);
+  outcome.sustained_requests_per_s = cluster.answer_rate().middle();
+}
+
+template <class Cluster, class Plan>
+void make_and_take(const Plan& plan, const std::optional<TrafficPlan>& load, PlanOutcome& outcome) {
+  typename Cluster::Options options;
+  options.trace_hash = false;
+  options.load = load;
+  auto made = Cluster::make(plan, std::move(options));
+  if (made.ok()) return take(**made, outcome);
+  outcome.problem = made.error().message;
+}
+
+void run_any(const ClusterPlan& plan, const std::optional<TrafficPlan>& load,
+             PlanOutcome& outcome) {
+  outcome.gpus = plan.gpus();
+  make_and_take<PdCluster>(plan, load, outcome);
+}
+
+void run_any(const EnginePlan& plan, const std::optional<TrafficPlan>& load, PlanOutcome& outcome) {
+  outcome.gpus = plan.engines;
+  make_and_take<EngineCluster>(plan, load, outcome);
+}
+
 }  // namespace
 
 std::vector<PlanFigure> PlanOutcome::figures() const {
@@ -59,32 +122,13 @@ std::vector<PlanFigure> PlanOutcome::figures() const {
 }
 
 PlanOutcome run_plan(const PlanRun& run) {
-  PlanOutcome outcome;
-  outcome.gpus = run.plan.gpus();
-  PdCluster::Options options;
-  options.trace_hash = false;
-  options.load = run.load;
-  auto made = PdCluster::make(run.plan, std::move(options));
-  if (!made.ok()) {
-    outcome.problem = made.error().message;
-    return outcome;
-  }
-  PdCluster& cluster = **made;
-  const Status status = cluster.run();
-  if (!status.ok()) {
-    outcome.problem = status.error().message;
-  } else if (!cluster.broken_rules().empty()) {
-    outcome.problem = cluster.broken_rules().front();
-  }
-  take_traffic(cluster.traffic().report(), outcome);
-  const double span = cluster.traffic().report().duration().seconds();
-  outcome.prefill_busy = busy(cluster.prefill_use(), span);
-  outcome.decode_busy = busy(cluster.decode_use(), span);
-  outcome.decode_imbalance = cluster.decode_use().imbalance();
-  outcome.sustained_requests_per_s = cluster.answer_rate().middle();
-  outcome.hit_share = ratio(static_cast<double>(cluster.route().prefixes().tokens_hit()),
-                            static_cast<double>(cluster.route().prefixes().tokens_asked()));
-  return outcome;
+  return std::visit(
+      [&](const auto& plan) {
+        PlanOutcome outcome;
+        run_any(plan, run.load, outcome);
+        return outcome;
+      },
+      run.plan);
 }
 
 std::vector<PlanOutcome> run_plans(const std::vector<PlanRun>& runs, unsigned threads,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/simulate/pd_cluster.hpp"
+#include "tools/simulate/plan_variants.hpp"
 
 namespace troupe {
 
@@ -21,7 +22,7 @@ struct PlanOutcome {
   std::uint32_t gpus = 0;
   double requests_per_s = 0;
   double sustained_requests_per_s = 0;  ///< answer_rate.hpp
-  double tokens_per_s_per_gpu = 0;      ///< output tokens over all GPUs of both pools
+  double tokens_per_s_per_gpu = 0;      ///< output tokens over all GPUs
   double user_tokens_per_s = 0;         ///< median of what a client sees after its first token
   double ttft_p50_ms = 0;
   double ttft_p95_ms = 0;
@@ -30,10 +31,10 @@ struct PlanOutcome {
   double tpot_p50_ms = 0;
   double tpot_p95_ms = 0;
   double tpot_p99_ms = 0;
-  double good_share = 1;   ///< of the answered, within the plan's SLO; 1: it has none
-  double error_share = 0;  ///< failed, timed out or empty
-  double prefill_busy = 0;
-  double decode_busy = 0;
+  double good_share = 1;        ///< of the answered, within the plan's SLO; 1: it has none
+  double error_share = 0;       ///< failed, timed out or empty
+  double prefill_busy = 0;      ///< engines that do both: of these
+  double decode_busy = 0;       ///< likewise
   double decode_imbalance = 1;  ///< slowest over mean of a step
   double hit_share = 0;
   std::string problem;  ///< why it has no figures, or which rule it broke; empty: none
@@ -43,7 +44,7 @@ struct PlanOutcome {
 
 /// A plan, and its load if that is not the plan's own.
 struct PlanRun {
-  ClusterPlan plan;
+  AnyPlan plan;
   std::optional<TrafficPlan> load;
 };
 

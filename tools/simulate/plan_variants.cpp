@@ -32,9 +32,25 @@ std::vector<std::string> parts_of(const VariedKey& varied, const std::string& va
   return several ? split(value, ':') : std::vector<std::string>{value};
 }
 
-Result<ClusterPlan> plan_with(const std::string& text, const std::string& file,
-                              const std::vector<VariedKey>& keys,
-                              const std::vector<std::string>& values) {
+Result<AnyPlan> parse_any_plan(const std::string& text, const std::string& file) {
+  if (is_engine_plan(text)) {
+    TROUPE_TRY_ASSIGN(auto plan, parse_engine_plan(text, file));
+    return AnyPlan(std::move(plan));
+  }
+  TROUPE_TRY_ASSIGN(auto plan, parse_cluster_plan(text, file));
+  return AnyPlan(std::move(plan));
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+Result<AnyPlan> plan_with(const std::string& text, const std::string& file,
+                          const std::vector<VariedKey>& keys,
+                          const std::vector<std::string>& values) {
   std::string name = file;
   try {
     YAML::Node root = YAML::Load(text);
@@ -43,7 +59,7 @@ Result<ClusterPlan> plan_with(const std::string& text, const std::string& file,
       const auto paths = split(keys[i].key, ','), parts = parts_of(keys[i], values[i]);
       for (std::size_t k = 0; k < paths.size(); ++k) set(root, paths[k], parts[k]);
     }
-    return parse_cluster_plan(YAML::Dump(root), name);
+    return parse_any_plan(YAML::Dump(root), name);
   } catch (const YAML::Exception& failure) {
     return Error{Code::kInvalid, name + ": " + failure.msg};
   }
@@ -75,6 +91,14 @@ Result<VariedKey> parse_varied_key(const std::string& text) {
                                    "prefill.engines=8,16,32, or KEY,KEY=VALUE:VALUE,..."};
 }
 
+Result<AnyPlan> load_any_plan(const std::string& file) {
+  // Of a file that is no plan of engines, all that can be wrong is said there.
+  const std::string text = text_of(file);
+  if (is_engine_plan(text)) return parse_any_plan(text, file);
+  TROUPE_TRY_ASSIGN(auto plan, load_cluster_plan(file));
+  return AnyPlan(std::move(plan));
+}
+
 Result<std::vector<PlanVariant>> vary_plan(const std::string& file,
                                            const std::vector<VariedKey>& keys) {
   std::set<std::string> named;
@@ -84,10 +108,8 @@ Result<std::vector<PlanVariant>> vary_plan(const std::string& file,
       return Error{Code::kInvalid, "--vary " + key + ": given twice; give all its values at once"};
     }
   }
-  TROUPE_TRY(load_cluster_plan(file));  // what is wrong with the file itself is said of its lines
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
+  TROUPE_TRY(load_any_plan(file));  // what is wrong with the file itself is said of its lines
+  const std::string text = text_of(file);
   std::size_t count = 1;
   for (const auto& key : keys) {
     count *= key.values.size();
@@ -104,7 +126,7 @@ Result<std::vector<PlanVariant>> vary_plan(const std::string& file,
     for (std::size_t i = keys.size(); i-- > 0; rest /= keys[i].values.size()) {
       variant.values[i] = keys[i].values[rest % keys[i].values.size()];
     }
-    TROUPE_TRY_ASSIGN(variant.plan, plan_with(text.str(), file, keys, variant.values));
+    TROUPE_TRY_ASSIGN(variant.plan, plan_with(text, file, keys, variant.values));
     variants.push_back(std::move(variant));
   }
   return variants;

@@ -11,11 +11,18 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "runtime/simulation/cluster_plan.hpp"
+#include "runtime/simulation/engine_plan.hpp"
 
 namespace troupe {
+
+/// Prefill and decode apart, or engines that do both.
+using AnyPlan = std::variant<ClusterPlan, EnginePlan>;
+/// Errors: kNotFound, kInvalid.
+Result<AnyPlan> load_any_plan(const std::string& file);
 
 struct VariedKey {
   std::string key;                  ///< or several: "a.b,c.d"
@@ -24,7 +31,7 @@ struct VariedKey {
 
 struct PlanVariant {
   std::vector<std::string> values;  ///< one a varied key
-  ClusterPlan plan;
+  AnyPlan plan;
 };
 
 /// More would be a mistake of whoever asks.

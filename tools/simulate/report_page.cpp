@@ -132,8 +132,9 @@ void slowest(Json& json, const std::vector<RequestTimeline>& timelines) {
     json.StartObject();
     text(json, "name", "request " + std::to_string(one.request & 0xffffffff));
     text(json, "about",
-         std::to_string(one.prompt_tokens) + " tokens, " + std::to_string(one.hit_tokens) +
-             " of them hit; " + std::to_string(one.output_tokens) + " came" +
+         std::to_string(one.prompt_tokens) + " tokens" +
+             (one.hit_tokens ? ", " + std::to_string(*one.hit_tokens) + " of them hit" : "") +
+             "; " + std::to_string(one.output_tokens) + " came" +
              (one.client_left ? "; its client left" : ""));
     json.Key("milliseconds"), json.StartArray();
     for (const double part : to_first_token(one)) json.Double(part);

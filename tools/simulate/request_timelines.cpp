@@ -31,10 +31,25 @@ void RequestTimelines::observe(Time now, const Envelope& envelope) {
       RequestTimeline begun;
       begun.request = open.request.value;
       begun.prompt_tokens = open.prompt_tokens;
+      if (served_by_ == ServedBy::kPools) begun.hit_tokens = 0;
       begun.parts.push_back({RequestPhase::kFrontEnd, open.arrived});
       live_.insert(open.request.value, std::move(begun));
       return;
     }
+    case RowClosed::info.kind: {
+      const RowClosed& closed = *message.as<RowClosed>();
+      return end(closed.request, closed.output_tokens, false, now);
+    }
+    case CloseRow::info.kind:
+      return end(message.as<CloseRow>()->request, 0, true, now);
+    default:
+      return served_by_ == ServedBy::kPools ? observe_pools(now, message)
+                                            : observe_engines(now, message);
+  }
+}
+
+void RequestTimelines::observe_pools(Time now, const Message& message) {
+  switch (message.kind()) {
     case SubmitPrefill::info.kind:
       return enter(message.as<SubmitPrefill>()->request, RequestPhase::kQueued, now);
     case PrefillAssigned::info.kind: {
@@ -48,7 +63,9 @@ void RequestTimelines::observe(Time now, const Envelope& envelope) {
     case StartPrefill::info.kind:
       return enter(message.as<StartPrefill>()->request, RequestPhase::kPrefill, now);
     case PrefillEnded::info.kind:
-      for (const EndedPrompt& row : message.as<PrefillEnded>()->rows) first_token(row.request, now);
+      for (const EndedPrompt& row : message.as<PrefillEnded>()->rows) {
+        first_token(row.request, RequestPhase::kPlacing, now);
+      }
       return;
     case MoveBytes::info.kind: {
       const MoveBytes& move = *message.as<MoveBytes>();
@@ -57,14 +74,23 @@ void RequestTimelines::observe(Time now, const Envelope& envelope) {
     }
     case StartDecode::info.kind:
       return enter(message.as<StartDecode>()->request, RequestPhase::kDecode, now);
-    case RowClosed::info.kind: {
-      const RowClosed& closed = *message.as<RowClosed>();
-      return end(closed.request, closed.output_tokens, false, now);
-    }
-    case CloseRow::info.kind:
-      return end(message.as<CloseRow>()->request, 0, true, now);
     default:
       return;
+  }
+}
+
+void RequestTimelines::observe_engines(Time now, const Message& message) {
+  if (const auto* submit = message.as<SubmitRow>()) {
+    return enter(submit->request, RequestPhase::kQueued, now);
+  }
+  const auto* batch = message.as<TokenBatch>();
+  if (batch == nullptr) return;
+  for (const RowTokens& row : batch->rows) {
+    if (row.first > 0 || row.count() == 0) continue;
+    const RequestTimeline* one = find(row.request);
+    if (one == nullptr || one->parts.back().phase != RequestPhase::kQueued) continue;
+    enter(row.request, RequestPhase::kPrefill, one->parts.back().begin + row.queued);
+    first_token(row.request, RequestPhase::kDecode, now);
   }
 }
 
@@ -78,10 +104,10 @@ void RequestTimelines::encode(RequestId request, Time now) {
   one->parts.push_back({RequestPhase::kEncode, now});
 }
 
-void RequestTimelines::first_token(RequestId request, Time now) {
+void RequestTimelines::first_token(RequestId request, RequestPhase next, Time now) {
   RequestTimeline* one = find(request);
   if (one == nullptr) return;
-  one->parts.push_back({RequestPhase::kPlacing, now});
+  one->parts.push_back({next, now});
   if (one->first_token > Duration()) return;  // computed anew: its client has the first one
   one->first_token = now - one->parts.front().begin;
   first_tokens_.record(one->first_token.seconds());

@@ -12,6 +12,9 @@
 //   push        its KV is under way          (MoveBytes, a push)
 //   decode      its tokens come              (StartDecode)
 //
+// Engines that do both show less: queued (SubmitRow), prefill (when the row was admitted, as its
+// first TokenBatch tells), decode (from that batch on). What hit is not in their messages.
+//
 // A request that lost its group goes through some of them again. It ends with RowClosed, or
 // CloseRow if its client left.
 //
@@ -20,6 +23,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "actors/traffic/histogram.hpp"
@@ -40,6 +44,9 @@ enum class RequestPhase : std::uint8_t {
   kDecode
 };
 inline constexpr std::size_t kRequestPhases = 8;
+/// Whose messages there are.
+enum class ServedBy : std::uint8_t { kPools, kEngines };
+
 const char* phase_name(RequestPhase phase);
 
 struct RequestTimeline {
@@ -49,7 +56,7 @@ struct RequestTimeline {
   };
   std::uint64_t request = 0;
   std::uint32_t prompt_tokens = 0;
-  std::uint32_t hit_tokens = 0;
+  std::optional<std::uint32_t> hit_tokens;
   std::uint32_t output_tokens = 0;
   std::vector<Part> parts;  ///< each lasts until the next one, the last until `ended`
   Time ended;
@@ -63,7 +70,8 @@ class RequestTimelines {
     std::size_t slowest_most = 24;
     std::size_t first_most = 0;
   };
-  explicit RequestTimelines(Limits limits) : limits_(limits) {}
+  explicit RequestTimelines(Limits limits, ServedBy served_by = ServedBy::kPools)
+      : limits_(limits), served_by_(served_by) {}
 
   void observe(Time now, const Envelope& envelope);
 
@@ -78,13 +86,17 @@ class RequestTimelines {
 
  private:
   RequestTimeline* find(RequestId request) { return live_.find(request.value); }
+  void observe_pools(Time now, const Message& message);
+  void observe_engines(Time now, const Message& message);
   void enter(RequestId request, RequestPhase phase, Time now);
   void encode(RequestId request, Time now);
-  void first_token(RequestId request, Time now);
+  /// The answer's first token came; the next phase begins.
+  void first_token(RequestId request, RequestPhase next, Time now);
   void end(RequestId request, std::uint32_t output, bool client_left, Time now);
   void keep_slowest(const RequestTimeline& one);
 
   const Limits limits_;
+  const ServedBy served_by_;
   FlatMap<RequestTimeline> live_;
   std::vector<RequestTimeline> slowest_;  ///< a heap: the fastest of them on top
   std::vector<RequestTimeline> first_;

@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <type_traits>
 
 #include "actors/traffic/report_json.hpp"
 #include "runtime/base/huge_pages.hpp"
 #include "tools/cli/cli.hpp"
-#include "tools/simulate/engine_cluster.hpp"
-#include "tools/simulate/group_timing.hpp"
+#include "tools/simulate/engine_recorder.hpp"
 #include "tools/simulate/pd_recorder.hpp"
 #include "tools/simulate/pd_report.hpp"
 #include "tools/simulate/perfetto.hpp"
@@ -129,8 +129,9 @@ void print_report(const TrafficReport& report, const ReportLines& lines,
   std::fflush(stdout);
 }
 
-int verdict(const Status& status, std::vector<std::string> broken, std::uint64_t seed,
-            const std::string& replay) {
+int verdict(const TrafficReport& report, const Status& status, std::vector<std::string> broken,
+            std::uint64_t seed, const std::string& replay) {
+  if (report.broken()) return cli::report(*report.broken());
   if (!status.ok()) broken.insert(broken.begin(), status.error().message);
   if (broken.empty()) return cli::kOk;
   std::fprintf(stderr, "troupe: the run broke %zu rule(s); seed %" PRIu64 ":\n", broken.size(),
@@ -153,7 +154,7 @@ RequestTimelines::Limits recorded(const SimulateOptions& options) {
   return limits;
 }
 
-Status write_files(PdCluster& cluster, const PdRecorder& recorder, const ReportLines& lines,
+Status write_files(const ReportPage& page, const RunRecorder& recorder,
                    const SimulateOptions& options) {
   if (!options.perfetto.empty()) {
     const std::string trace = perfetto_trace(recorder.timelines().first(), recorder.series());
@@ -165,22 +166,15 @@ Status write_files(PdCluster& cluster, const PdRecorder& recorder, const ReportL
         left_out == 0 ? "" : format(", %" PRIu64 " later ones left out", left_out).c_str());
   }
   if (options.report.empty()) return ok_status();
-  ReportPage page;
-  page.title = cluster.plan().name.empty() ? shape_text(cluster.plan()) : cluster.plan().name;
-  page.command = options.replay(cluster.plan().seed);
-  page.traffic = &cluster.traffic().report();
-  page.series = &recorder.series();
-  page.slowest = recorder.timelines().slowest();
-  page.facts = lines;
   TROUPE_TRY(write_report_file(options.report, html_of(page)));
   std::fprintf(stderr, "troupe: %s: open it in a browser\n", options.report.c_str());
   return ok_status();
 }
 
 /// A run that may be begun anew: what one life of it needs.
-template <class Cluster>
+template <class Cluster, class Recorder>
 struct Driven {
-  std::unique_ptr<PdRecorder> recorder;  ///< before the cluster, which calls it
+  std::unique_ptr<Recorder> recorder;  ///< before the cluster, which calls it
   std::unique_ptr<Cluster> cluster;
   std::unique_ptr<DrivenRun> run;
 
@@ -204,10 +198,42 @@ Result<bool> drive(const Control& control, const RunControl::Make& make, const L
   return driver.drive();
 }
 
-/// A cluster with prefill and decode apart.
+// What the two kinds of plans differ in.
+ReportLines lines_of(PdCluster& cluster) {
+  return pd_lines(cluster);
+}
+ReportLines lines_of(EngineCluster& cluster) {
+  return cluster.lines();
+}
+std::string shape_of(const ClusterPlan& plan) {
+  return shape_text(plan);
+}
+std::string shape_of(const EnginePlan& plan) {
+  return plan.shape_text();
+}
+std::vector<std::string> unmet(PdCluster& cluster) {
+  return unmet_expectations(cluster);
+}
+std::vector<std::string> unmet(EngineCluster&) {
+  return {};  // its plan has none
+}
+void set_sweep(PdCluster::Options& options, bool every_event) {
+  options.sweep_every_event = every_event;
+}
+void set_sweep(EngineCluster::Options&, bool) {}
+
+std::unique_ptr<PdRecorder> recorder_of(const ClusterPlan& plan, RequestTimelines::Limits limits) {
+  return std::make_unique<PdRecorder>(limits, plan.encoders.machines > 0);
+}
+std::unique_ptr<EngineRecorder> recorder_of(const EnginePlan&, RequestTimelines::Limits limits) {
+  return std::make_unique<EngineRecorder>(limits);
+}
+
+/// The plan of a cluster, run once or as often as the run control begins it anew.
+template <class Cluster, class Plan, class Recorder>
 class DrivenPlan {
  public:
-  DrivenPlan(const ClusterPlan& plan, const TrafficPlan& load, const SimulateOptions& options,
+  DrivenPlan(const Plan& plan, const TrafficPlan& load, const SimulateOptions& options,
              const Control& control)
       : plan_(plan), load_(load), options_(options), control_(control) {}
 
@@ -217,39 +243,58 @@ class DrivenPlan {
         control_, [this] { return make(); }, last_, options_);
     // A load that does not end is a broken rule; what keeps it from beginning is an error.
     if (!whole.ok() && whole.error().code != Code::kDeadline) return whole.error();
-    const double wall = seconds_since(begin);
-    PdCluster& cluster = *driven_.cluster;
+    Cluster& cluster = *driven_.cluster;
     const TrafficReport& report = cluster.traffic().report();
     ReportLines lines;
     lines.push_back({"Seed", "seed", plan_.seed});
-    add_run(lines, cluster.world(), report.duration().seconds(), options_.driver, wall);
-    for (auto& line : pd_lines(cluster)) lines.push_back(std::move(line));
+    add_run(lines, cluster.world(), report.duration().seconds(), options_.driver,
+            seconds_since(begin));
+    for (auto& line : lines_of(cluster)) lines.push_back(std::move(line));
     print_report(report, lines, options_);
-    TROUPE_TRY(write_files(cluster, *driven_.recorder, lines, options_));
-    std::vector<std::string> broken = cluster.broken_rules();
+    TROUPE_TRY(write_files(page_of(cluster, std::move(lines)), *driven_.recorder, options_));
+    return judge(cluster, whole);
+  }
+
+ private:
+  int judge(Cluster& cluster, const Result<bool>& whole) {
+    const TrafficReport& report = cluster.traffic().report();
+    // Rules of the whole are not kept by a run that was left in its midst.
+    const bool left = whole.ok() && !*whole;
+    std::vector<std::string> broken;
+    if (!left || std::is_same_v<Cluster, PdCluster>) broken = cluster.broken_rules();
     std::string replay = options_.replay(plan_.seed);
     if (control_.sweep_every_event) replay += " --check-every-event";
-    if (whole.ok() && !*whole) return verdict(ok_status(), std::move(broken), plan_.seed, replay);
-    for (auto& line : unmet_expectations(cluster)) broken.push_back(std::move(line));
-    if (broken.empty() && report.total() > 0 && report.count(Outcome::kOk) == 0) {
+    if (left) return verdict(report, ok_status(), std::move(broken), plan_.seed, replay);
+    for (auto& line : unmet(cluster)) broken.push_back(std::move(line));
+    const bool none = report.total() > 0 && report.count(Outcome::kOk) == 0;
+    if (broken.empty() && none && !report.broken()) {
       std::fprintf(
           stderr, "troupe: no request was answered; most often: %s\n",
           report.errors().empty() ? "left by its client" : report.errors().begin()->first.c_str());
       return cli::kFailure;
     }
     const Status ended = whole.ok() ? ok_status() : Status(whole.error());
-    return verdict(ended, std::move(broken), plan_.seed, replay);
+    return verdict(report, ended, std::move(broken), plan_.seed, replay);
   }
 
- private:
+  ReportPage page_of(Cluster& cluster, ReportLines lines) {
+    ReportPage page;
+    page.title = plan_.name.empty() ? shape_of(cluster.plan()) : plan_.name;
+    page.command = options_.replay(plan_.seed);
+    page.traffic = &cluster.traffic().report();
+    page.series = &driven_.recorder->series();
+    page.slowest = driven_.recorder->timelines().slowest();
+    page.facts = std::move(lines);
+    return page;
+  }
+
   Result<DrivenRun*> make() {
-    PdCluster::Options cluster;
+    typename Cluster::Options cluster;
     TROUPE_TRY_ASSIGN(cluster.make_world, make_driver(options_.driver));
     cluster.load = load_;
-    cluster.sweep_every_event = control_.sweep_every_event;
+    set_sweep(cluster, control_.sweep_every_event);
     driven_.end();
-    driven_.recorder =
-        std::make_unique<PdRecorder>(recorded(options_), plan_.encoders.machines > 0);
+    driven_.recorder = recorder_of(plan_, recorded(options_));
     if (!options_.report.empty() || !options_.perfetto.empty()) driven_.recorder->watch(cluster);
     if (control_.flags.prompts()) {
       cluster.observer = [this, watched = cluster.observer](Time now, const Envelope& envelope) {
@@ -257,67 +302,26 @@ class DrivenPlan {
         if (watched) watched(now, envelope);
       };
     }
-    TROUPE_TRY_ASSIGN(driven_.cluster, PdCluster::make(plan_, std::move(cluster)));
-    driven_.run = std::make_unique<DrivenCluster<PdCluster>>(*driven_.cluster);
+    TROUPE_TRY_ASSIGN(driven_.cluster, Cluster::make(plan_, std::move(cluster)));
+    driven_.run = std::make_unique<DrivenCluster<Cluster>>(*driven_.cluster);
     return driven_.run.get();
   }
 
-  const ClusterPlan& plan_;
+  const Plan& plan_;
   const TrafficPlan& load_;
   const SimulateOptions& options_;
   const Control& control_;
   LastEvent last_;
-  Driven<PdCluster> driven_;
+  Driven<Cluster, Recorder> driven_;
 };
-
-/// Engines that prefill and decode.
-Result<int> simulate_engines(const EnginePlan& plan, const TrafficPlan& load,
-                             const SimulateOptions& options, const Control& control) {
-  LastEvent last;
-  StepTiming timing;
-  Driven<EngineCluster> driven;
-  const auto make = [&]() -> Result<DrivenRun*> {
-    TROUPE_TRY_ASSIGN(
-        timing, step_timing(plan.timing, HostTime::of_us(plan.host_step_us, plan.host_row_us)));
-    EngineCluster::Options cluster;
-    TROUPE_TRY_ASSIGN(cluster.make_world, make_driver(options.driver));
-    cluster.load = load;
-    if (timing.model != nullptr) cluster.cost = timing.model;
-    if (control.flags.prompts()) {
-      cluster.observer = [&last](Time now, const Envelope& event) { last.see(now, event); };
-    }
-    driven = {};
-    TROUPE_TRY_ASSIGN(driven.cluster, EngineCluster::make(plan, std::move(cluster)));
-    driven.run = std::make_unique<DrivenCluster<EngineCluster>>(*driven.cluster);
-    return driven.run.get();
-  };
-  const auto begin = std::chrono::steady_clock::now();
-  const auto whole = drive(control, make, last, options);
-  if (!whole.ok() && whole.error().code != Code::kDeadline) return whole.error();
-  const double wall = seconds_since(begin);
-  EngineCluster* const cluster = driven.cluster.get();
-  const TrafficReport& report = cluster->traffic().report();
-  ReportLines lines;
-  lines.push_back({"Seed", "seed", plan.seed});
-  add_run(lines, cluster->world(), report.duration().seconds(), options.driver, wall);
-  lines.push_back({"Step times", "timing", plan.timing});
-  for (auto& line : cluster->lines()) lines.push_back(std::move(line));
-  const std::string memory =
-      timing.table == nullptr
-          ? ""
-          : memory_warning(*timing.table, static_cast<double>(plan.limits.kv_tokens));
-  if (!memory.empty()) lines.push_back({"MEMORY", "memory_warning", memory});
-  print_report(report, lines, options);
-  if (whole.ok() && !*whole) return cli::kOk;
-  const Status ended = whole.ok() ? ok_status() : Status(whole.error());
-  return verdict(ended, cluster->broken_rules(), plan.seed, options.replay(plan.seed));
-}
+using DrivenPools = DrivenPlan<PdCluster, ClusterPlan, PdRecorder>;
+using DrivenEngines = DrivenPlan<EngineCluster, EnginePlan, EngineRecorder>;
 
 /// Nodes whose ranks do both.
 Result<int> simulate_scenario(const SimulateSettings& settings, const SimulateOptions& options,
                               const Control& control) {
   LastEvent last;
-  Driven<SimulatedCluster> driven;
+  Driven<SimulatedCluster, PdRecorder> driven;  // no recorder is made
   const auto make = [&]() -> Result<DrivenRun*> {
     SimulatedCluster::Options cluster;
     TROUPE_TRY_ASSIGN(cluster.make_world, make_driver(options.driver));
@@ -341,20 +345,27 @@ Result<int> simulate_scenario(const SimulateSettings& settings, const SimulateOp
                simulation_lines(cluster, settings, options.driver, wall), options);
   if (whole.ok() && !*whole) return cli::kOk;
   const Status ended = whole.ok() ? ok_status() : Status(whole.error());
-  return verdict(ended, broken_rules(cluster), settings.scenario.seed,
+  return verdict(cluster.traffic().report(), ended, broken_rules(cluster), settings.scenario.seed,
                  options.replay(settings.scenario.seed));
 }
 
 Result<int> simulate(const SimulateOptions& options, const Control& control) {
   (void)use_huge_pages();
   TROUPE_TRY_ASSIGN(const SimulateSettings settings, options.load());
-  if (settings.plan) return DrivenPlan(*settings.plan, settings.load, options, control).run();
-  if (!options.report.empty() || !options.perfetto.empty() || control.sweep_every_event) {
+  if (settings.plan) return DrivenPools(*settings.plan, settings.load, options, control).run();
+  if (control.sweep_every_event) {
     return Error{Code::kInvalid,
-                 "--report, --perfetto and --check-every-event need the plan of a cluster with "
-                 "prefill and decode apart (--config, for example config/sim-128.yaml)"};
+                 "--check-every-event needs the plan of a cluster with prefill and decode apart "
+                 "(--config, for example config/sim-128.yaml)"};
   }
-  if (settings.engines) return simulate_engines(*settings.engines, settings.load, options, control);
+  if (settings.engines) {
+    return DrivenEngines(*settings.engines, settings.load, options, control).run();
+  }
+  if (!options.report.empty() || !options.perfetto.empty()) {
+    return Error{Code::kInvalid,
+                 "--report and --perfetto need the plan of a cluster (--config, for example "
+                 "config/sim-128.yaml)"};
+  }
   return simulate_scenario(settings, options, control);
 }
 

@@ -1,5 +1,6 @@
 #include "tools/simulate/simulate_options.hpp"
 
+#include <filesystem>
 #include <fstream>
 
 #include "runtime/device/device.hpp"
@@ -201,8 +202,19 @@ Status SimulateOptions::take_scenario(SimulateSettings& settings) const {
   return take_timing(node, settings);
 }
 
+Status SimulateOptions::check_files() const {
+  std::error_code ignored;
+  const auto whole = [&](const std::string& file) {
+    return std::filesystem::weakly_canonical(file, ignored);
+  };
+  if (report.empty() || perfetto.empty() || whole(report) != whole(perfetto)) return ok_status();
+  return Error{Code::kInvalid, "--report and --perfetto name the same file, " + report +
+                                   "; one would replace the other"};
+}
+
 Result<SimulateSettings> SimulateOptions::load() const {
   SimulateSettings settings;
+  TROUPE_TRY(check_files());
   TROUPE_TRY(load_plans(settings));
   if (settings.plan || settings.engines) return settings;
   TROUPE_TRY(take_scenario(settings));

@@ -66,6 +66,8 @@ class SimulateOptions {
   void add_cluster(cli::Command& command);
   void add_timing(cli::Command& command);
   static void take_config(const config::NodeConfig& node, Scenario& scenario);
+  /// Errors: two files that are written are one.
+  Status check_files() const;
   /// Empty: --config is no plan of a cluster. Errors: flags that do not go with one.
   Result<std::string> read_plan_text() const;
   Status load_plans(SimulateSettings& settings) const;

@@ -143,11 +143,17 @@ void print_sweep(const std::vector<VariedKey>& keys, const std::vector<PlanVaria
 }
 
 /// The plan with its load as the flags say it.
-Result<PlanRun> run_of(ClusterPlan plan, const LoadOptions& flags) {
-  TROUPE_TRY_ASSIGN(auto load,
-                    simulated_load(flags, plan.workload, plan.seed, images_taken_by(plan)));
-  plan.seed = load.seed;
-  return PlanRun{std::move(plan), std::move(load)};
+Result<PlanRun> run_of(AnyPlan any, const LoadOptions& flags) {
+  auto load = std::visit(
+      [&](auto& plan) -> Result<TrafficPlan> {
+        TROUPE_TRY_ASSIGN(TrafficPlan given,
+                          simulated_load(flags, plan.workload, plan.seed, images_taken_by(plan)));
+        plan.seed = given.seed;
+        return given;
+      },
+      any);
+  TROUPE_TRY(load);
+  return PlanRun{std::move(any), std::move(load).value()};
 }
 
 /// A varied key that a flag replaces would make equal runs.
@@ -204,7 +210,7 @@ struct CompareOptions {
 Result<int> compare(const CompareOptions& options) {
   std::vector<PlanRun> runs;
   for (const std::string& file : {options.a, options.b}) {
-    TROUPE_TRY_ASSIGN(ClusterPlan plan, load_cluster_plan(file));
+    TROUPE_TRY_ASSIGN(AnyPlan plan, load_any_plan(file));
     TROUPE_TRY_ASSIGN(auto run, run_of(std::move(plan), options.load));
     runs.push_back(std::move(run));
   }

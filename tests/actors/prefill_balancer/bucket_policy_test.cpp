@@ -12,6 +12,7 @@ constexpr std::uint32_t kLong = 300'000;
 
 class BucketPolicyTest : public testing::Test {
  protected:
+  explicit BucketPolicyTest(const BucketOptions& given = options()) : policy(pool, given) {}
   /// 1 µs a token; an engine asks below 100 ms and fills up to 200 ms.
   static BucketOptions options() {
     BucketOptions options;
@@ -29,10 +30,11 @@ class BucketPolicyTest : public testing::Test {
     }
   }
   /// A request that arrives. Its number.
-  std::uint64_t arrives(std::uint32_t length) {
+  std::uint64_t arrives(std::uint32_t length, Duration at = Duration()) {
     PrefillJob job;
     job.request = RequestId(++next);
     job.length = length;
+    job.came = Time() + at;
     Handouts handouts;
     policy.arrived(pool.add_job(std::move(job)), handouts);
     note(handouts);
@@ -82,7 +84,7 @@ class BucketPolicyTest : public testing::Test {
   }
 
   PrefillPool pool{PrefillCurve{0, 1'000, 0}};
-  BucketPolicy policy{pool, options()};
+  BucketPolicy policy;
   std::vector<EngineId> all;
   std::vector<std::uint64_t> handed;
   std::uint64_t next = 0;
@@ -282,6 +284,58 @@ TEST_F(BucketPolicyTest, WorkOfALostEngineIsFirstInItsQueueAgain) {
   EXPECT_TRUE(std::is_sorted(handed.begin(), handed.end()));
   EXPECT_EQ(pool.find(RequestId(1))->generation, 2u);
 }
+
+/// Engines of one rank: 50 ms in hand, steps of 200 ms.
+class OneRankEngines : public BucketPolicyTest {
+ protected:
+  OneRankEngines() : BucketPolicyTest(BucketOptions::for_engines(1, milliseconds(200))) {}
+};
+
+TEST_F(OneRankEngines, ARequestIsPassedByThoseThatComeWithinItsOwnTime) {
+  engines(1);
+  arrives(60'000);
+  const auto second = arrives(40'000, milliseconds(1));
+  const auto quick = arrives(10'000, milliseconds(2));
+  const auto last = arrives(30'000, milliseconds(20));
+  ends(1);
+  EXPECT_EQ(handed, (std::vector<std::uint64_t>{1, quick, second})) << "50 ms are in hand then";
+  ends(quick);
+  EXPECT_EQ(handed.back(), last);
+}
+
+TEST_F(OneRankEngines, APromptThatFillsAStepStartsAlone) {
+  engines(1);
+  const auto first = arrives(10'000);
+  const auto whole = arrives(250'000, milliseconds(1));
+  EXPECT_EQ(policy.waiting(), 1u) << "10 ms in hand: one that fits into the step would be taken";
+  const auto quick = arrives(kShort, milliseconds(2));
+  EXPECT_EQ(handed, (std::vector<std::uint64_t>{first, quick}));
+  ends(first);
+  EXPECT_EQ(policy.waiting(), 1u);
+  ends(quick);
+  EXPECT_EQ(handed.back(), whole);
+}
+
+/// How long after a short prompt, which waits, one of the next bucket came.
+class LateBucket : public OneRankEngines, public testing::WithParamInterface<std::int64_t> {};
+
+TEST_P(LateBucket, IsServedByTheEnginesOfOthers) {
+  engines(2);
+  arrives(60'000);  // by the engine of longer ones
+  arrive(50, kShort);
+  const auto waits = arrives(kShort);
+  const auto own = arrives(kMiddle, milliseconds(GetParam()));
+  ASSERT_EQ(policy.waiting(), 2u);
+  handed.clear();
+  ends(1);
+  if (GetParam() > 200) {
+    EXPECT_EQ(handed, (std::vector<std::uint64_t>{waits, own}));
+  } else {
+    EXPECT_EQ(handed, (std::vector<std::uint64_t>{own}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(BySteps, LateBucket, testing::Values(100, 300));
 
 }  // namespace
 }  // namespace troupe

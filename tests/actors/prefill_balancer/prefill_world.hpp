@@ -33,7 +33,6 @@ struct PrefillWorldOptions {
   std::uint32_t block_tokens = 128;
   PrefillCurve curve;
   Duration budget = milliseconds(220);
-  BucketOptions buckets;
   Duration round = seconds(1);
   double fetch_ns_a_token = 896 / 50.0;  ///< 896 B at 50 GB/s (CALIB.md)
 };
@@ -65,7 +64,8 @@ class PrefillWorld {
         store_(options.cache_blocks * options.engines),
         caches_(options.engines, PrefixCache(options.cache_blocks)) {
     if (options.rule == PrefillRule::kBuckets) {
-      policy_ = std::make_unique<BucketPolicy>(pool_, options.buckets);
+      policy_ = std::make_unique<BucketPolicy>(
+          pool_, BucketOptions::for_engines(options.ranks, options.budget));
     } else {
       PushOptions push;
       push.block_tokens = options.block_tokens;
@@ -139,6 +139,7 @@ class PrefillWorld {
     job.length = arrival.length;
     job.affinity = arrival.affinity;
     job.chain = arrival.chain;
+    job.came = now_;
     if (options_.shared_store) job.hit = hit_of(store_, arrival);
     Handouts handouts;
     policy_->arrived(pool_.add_job(std::move(job)), handouts);

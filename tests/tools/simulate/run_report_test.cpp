@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tools/simulate/engine_recorder.hpp"
 #include "tools/simulate/pd_recorder.hpp"
 #include "tools/simulate/perfetto.hpp"
 #include "tools/simulate/report_page.hpp"
@@ -59,7 +60,7 @@ TEST(RequestTimelines, FollowEachRequestThroughItsPhases) {
     }
     EXPECT_EQ(seen, kWithoutImages);
     EXPECT_EQ(one.prompt_tokens, 20'000u);
-    EXPECT_NEAR(one.hit_tokens, 18'000, 2 * 128) << "whole blocks, and one less";
+    EXPECT_NEAR(one.hit_tokens.value_or(0), 18'000, 2 * 128) << "whole blocks, and one less";
     EXPECT_EQ(one.output_tokens, 100u);
   }
   const auto slowest = timelines.slowest();
@@ -68,6 +69,84 @@ TEST(RequestTimelines, FollowEachRequestThroughItsPhases) {
   const Histogram& ttft = run->cluster->traffic().report().ttft;
   EXPECT_NEAR(slowest.front().first_token.seconds(), ttft.greatest(), 0.002);
   EXPECT_NEAR(slowest.back().first_token.seconds(), ttft.percentile(88.5), 0.02);
+}
+
+TEST(RequestTimelines, FollowRequestsOfEnginesThatDoBoth) {
+  EnginePlan plan;
+  plan.engines = 2;
+  plan.limits.rows_most = 8;
+  plan.workload.request_rate = 30;
+  plan.workload.num_requests = 200;
+  plan.workload.isl = 6'000;
+  plan.workload.osl = 100;
+  RequestTimelines::Limits limits;
+  limits.first_most = 1'000;
+  EngineRecorder recorder(limits);
+  EngineCluster::Options options;
+  recorder.watch(options);
+  const auto cluster = std::move(EngineCluster::make(plan, std::move(options))).value();
+  ASSERT_TRUE(cluster->run().ok());
+  const auto& requests = recorder.timelines().first();
+  ASSERT_EQ(requests.size(), 200u);
+  const RequestPhase phases[] = {RequestPhase::kFrontEnd, RequestPhase::kQueued,
+                                 RequestPhase::kPrefill, RequestPhase::kDecode};
+  double queued = 0;
+  for (const RequestTimeline& one : requests) {
+    ASSERT_EQ(one.parts.size(), std::size(phases));
+    for (std::size_t i = 0; i < std::size(phases); ++i) {
+      EXPECT_EQ(one.parts[i].phase, phases[i]);
+      EXPECT_LE(one.parts[i].begin, i + 1 < std::size(phases) ? one.parts[i + 1].begin : one.ended);
+    }
+    EXPECT_FALSE(one.hit_tokens.has_value()) << "no message says it";
+    queued += (one.parts[2].begin - one.parts[1].begin).seconds();
+  }
+  const Histogram* told = cluster->notes().observed("vllm:request_queue_time_seconds");
+  ASSERT_NE(told, nullptr);
+  EXPECT_NEAR(queued, told->sum(), 1e-3);
+  EXPECT_NEAR(recorder.timelines().slowest().front().first_token.seconds(),
+              cluster->traffic().report().ttft.greatest(), 0.002);
+}
+
+/// The greatest value of a line.
+double most_of(const RunSeries& series, const std::string& chart, std::size_t line) {
+  double most = 0;
+  for (const RunChart& one : series.charts()) {
+    if (one.title != chart) continue;
+    for (const double point : one.points[line])
+      most = std::max(most, std::isnan(point) ? 0 : point);
+  }
+  return most;
+}
+
+TEST(RunRecorder, NoShareOfTimeIsAboveOne) {
+  // Steps of 900 ms and samples of a second: a step that counted where it ends would give 1.8.
+  ClusterPlan busy = plan();
+  busy.prefill.engines = 1;
+  busy.prefill.step_budget = milliseconds(900);
+  busy.prefill.chunk_tokens = 1u << 20;
+  busy.prefix.cached_share = 0;
+  PdRecorder pools{RequestTimelines::Limits()};
+  PdCluster::Options options;
+  pools.watch(options);
+  const auto cluster = std::move(PdCluster::make(busy, std::move(options))).value();
+  ASSERT_TRUE(cluster->run().ok());
+  EXPECT_GT(most_of(pools.series(), "Utilisation", 0), 0.99);
+  EXPECT_LT(most_of(pools.series(), "Utilisation", 0), 1.0001);
+  EXPECT_LT(most_of(pools.series(), "Utilisation", 2), 1.0001);
+  // A launch of an engine is a run of up to 128 steps.
+  EnginePlan engines;
+  engines.engines = 1;
+  engines.workload.request_rate = 2;
+  engines.workload.num_requests = 20;
+  engines.workload.isl = 1'000;
+  engines.workload.osl = 2'000;
+  EngineRecorder both{RequestTimelines::Limits()};
+  EngineCluster::Options settings;
+  both.watch(settings);
+  const auto other = std::move(EngineCluster::make(engines, std::move(settings))).value();
+  ASSERT_TRUE(other->run().ok());
+  EXPECT_GT(most_of(both.series(), "Utilisation", 0), 0.99);
+  EXPECT_LT(most_of(both.series(), "Utilisation", 0), 1.0001);
 }
 
 TEST(RunSeries, MergesNeighboursWhenThereAreTooMany) {

@@ -39,9 +39,10 @@ TEST(PlanVariants, AreAllCombinations) {
   ASSERT_TRUE(variants.ok()) << variants.error().message;
   ASSERT_EQ(variants->size(), 4u);
   EXPECT_EQ((*variants)[1].values, (std::vector<std::string>{"1", "1"}));
-  EXPECT_EQ((*variants)[2].plan.prefill.engines, 3u);
-  EXPECT_EQ((*variants)[2].plan.constant("decode_efficiency"), 0.8);
-  EXPECT_EQ((*variants)[2].plan.decode.rows_most, 16u) << "the rest is the file's";
+  const auto& third = std::get<ClusterPlan>((*variants)[2].plan);
+  EXPECT_EQ(third.prefill.engines, 3u);
+  EXPECT_EQ(third.constant("decode_efficiency"), 0.8);
+  EXPECT_EQ(third.decode.rows_most, 16u) << "the rest is the file's";
 }
 
 TEST(PlanVariants, WhatCannotBeSetIsRefusedByName) {
@@ -85,6 +86,23 @@ TEST(Sweep, GivesTheSameOnAnyNumberOfThreads) {
     EXPECT_EQ(one[i].tokens_per_s_per_gpu, four[i].tokens_per_s_per_gpu);
     EXPECT_EQ(one[i].ttft_p99_ms, four[i].ttft_p99_ms);
   }
+}
+
+TEST(Sweep, RunsEnginesThatDoBoth) {
+  const PlanFile file(
+      "engines: {count: 2, rows_most: 16}\n"
+      "workload: {request_rate: 8, num_requests: 100, isl: 3000, osl: 50}\n");
+  const auto variants = vary_plan(file.path(), keys({"engines.count=1,4"}));
+  ASSERT_TRUE(variants.ok()) << variants.error().message;
+  const PlanOutcome one = run_plan({(*variants)[0].plan, {}});
+  const PlanOutcome four = run_plan({(*variants)[1].plan, {}});
+  EXPECT_EQ(one.problem, "");
+  EXPECT_EQ(four.gpus, 4u);
+  EXPECT_GT(four.requests_per_s, 7);
+  EXPECT_GT(one.ttft_p99_ms, four.ttft_p99_ms);
+  EXPECT_NEAR(four.decode_busy, one.decode_busy / 4, 0.5 * one.decode_busy / 4);
+  const auto unknown = vary_plan(file.path(), keys({"prefill.engines=1"}));
+  ASSERT_FALSE(unknown.ok()) << "a plan of engines has no prefill pool";
 }
 
 PlanOutcome outcome(double per_gpu, double user, double good = 1, const char* problem = "") {
