@@ -101,13 +101,13 @@ StepModel::Outcome PrefillGroup::forward(const StepPlan& plan, Time start) {
   return outcome(plan, start, std::move(result));
 }
 
-StepModel::Outcome EncoderGpu::forward(const StepPlan& plan, Time) {
+StepModel::Outcome EncoderGpu::forward(const StepPlan& plan, Time start) {
   TROUPE_ASSERT(plan.group != nullptr, "a group runs plans of groups");
   auto result = std::make_shared<GroupResult>();
   for (const GroupChunk& chunk : plan.group->chunks) result->tokens += chunk.tokens;
   const auto images = static_cast<double>(plan.group->chunks.size());
   result->own.push_back(from_seconds(image_ * images + patch_ * result->tokens));
-  return outcome(plan, std::move(result));
+  return outcome(plan, start, std::move(result));
 }
 
 DecodeGroup::DecodeGroup(std::shared_ptr<GroupCost> cost, std::uint32_t members,

@@ -97,6 +97,7 @@ class PdCluster {
   // samples is never more than the time between them.
   GroupUse prefill_so_far();
   GroupUse decode_so_far();
+  GroupUse encoder_so_far();
   const PdFaults::Counts& faults() const { return faults_.counts(); }
   /// Sampled each `sample_every`.
   const AnswerRate& answer_rate() const { return answer_rate_; }

@@ -1,5 +1,7 @@
 #include "tools/simulate/pd_recorder.hpp"
 
+#include <cmath>
+
 namespace troupe {
 
 PdRecorder::PdRecorder(RequestTimelines::Limits limits, bool encoders)
@@ -37,7 +39,7 @@ PdRecorder::Totals PdRecorder::totals(PdCluster& cluster) {
   return {cluster.world().now(),
           cluster.prefill_so_far(),
           cluster.decode_so_far(),
-          cluster.encoder_use(),
+          cluster.encoder_so_far(),
           cluster.route().prefixes().tokens_asked(),
           cluster.route().prefixes().tokens_hit(),
           links.carried(fabric.spine()) / links.bandwidth(fabric.spine()),
@@ -50,7 +52,7 @@ void PdRecorder::add_image_values(PdCluster& cluster, const Totals& now, double 
   const VisionBalancerCore* balancer = cluster.vision_balancer();
   const EncoderPlan& pool = cluster.plan().encoders;
   if (balancer == nullptr) {
-    values.push_back({kNothing, kNothing});
+    values.push_back({std::nan(""), std::nan("")});
   } else {
     const auto waiting = static_cast<double>(balancer->waiting());
     values.push_back({waiting, static_cast<double>(balancer->images()) - waiting});

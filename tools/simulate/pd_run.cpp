@@ -37,8 +37,10 @@ void PdCluster::add_under_way(const std::vector<ActorRef>& hosts, std::size_t fi
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const GroupHostCore* host = actors_.find<GroupHostCore>(hosts[i]);
     if (host == nullptr || world_->find(host->group()) == nullptr) continue;
-    const UnderWay step = models_[first + i]->under_way(world_->now());
-    if (step.share > 0) use.add_part(*step.result, step.takes.seconds(), step.share);
+    for (const GroupModel* model : models_[first + i]) {
+      const UnderWay step = model->under_way(world_->now());
+      if (step.share > 0) use.add_part(*step.result, step.takes.seconds(), step.share);
+    }
   }
 }
 
@@ -51,6 +53,12 @@ GroupUse PdCluster::prefill_so_far() {
 GroupUse PdCluster::decode_so_far() {
   GroupUse use = decode_use();
   add_under_way(actors_.instances, actors_.engines.size(), use);
+  return use;
+}
+
+GroupUse PdCluster::encoder_so_far() {
+  GroupUse use = encoder_use();
+  add_under_way(actors_.encoders, actors_.engines.size() + actors_.instances.size(), use);
   return use;
 }
 

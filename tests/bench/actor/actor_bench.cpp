@@ -29,7 +29,7 @@ template <bool kObserved>
 double nanoseconds_a_message(std::uint64_t messages) {
   const ActorRef self{NodeId(1), 1, 1, 1};
   Observed observed(self, {}, "adder");
-  const Adder::Args args;
+  Adder::Args args;
   const std::unique_ptr<Actor> actor = make_actor<Adder>(&args);
   Rng rng;
   std::uint64_t next_child = 0;
