@@ -55,8 +55,7 @@ class RequestCore {
   };
   static constexpr const char* kKind = "request";
 
-  explicit RequestCore(Args args)
-      : args_(std::move(args)), client_(client_of(*args_.arrived)) {}
+  explicit RequestCore(Args args) : args_(std::move(args)), client_(client_of(*args_.arrived)) {}
 
   void on(const Started&, Context& context, Effects& out);
   void on(const Done<Prepared>& done, Context& context, Effects& out);

@@ -18,8 +18,7 @@ ActorSystem::~ActorSystem() {
   if (!shutdown(Duration(0), kForceInDestructor).ok()) leave_behind(node_);
 }
 
-ActorRef ActorSystem::spawn(std::uint64_t name, const ActorType& type,
-                            std::shared_ptr<void> args) {
+ActorRef ActorSystem::spawn(std::uint64_t name, const ActorType& type, std::shared_ptr<void> args) {
   return node_->spawn_root(root_id(node_->id(), name), type, std::move(args));
 }
 

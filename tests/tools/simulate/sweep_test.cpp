@@ -98,9 +98,12 @@ TEST(Sweep, RunsEnginesThatDoBoth) {
   const PlanOutcome four = run_plan({(*variants)[1].plan, {}});
   EXPECT_EQ(one.problem, "");
   EXPECT_EQ(four.gpus, 4u);
-  EXPECT_GT(four.requests_per_s, 7);
+  EXPECT_GT(four.requests_per_s, 6) << "8 a second, and the last one's time";
   EXPECT_GT(one.ttft_p99_ms, four.ttft_p99_ms);
-  EXPECT_NEAR(four.decode_busy, one.decode_busy / 4, 0.5 * one.decode_busy / 4);
+  // Rows share steps: a quarter of the load keeps an engine busy for more than a quarter.
+  EXPECT_GT(four.decode_busy, one.decode_busy / 4);
+  EXPECT_LT(four.decode_busy, one.decode_busy);
+  EXPECT_LE(one.decode_busy, 1);
   const auto unknown = vary_plan(file.path(), keys({"prefill.engines=1"}));
   ASSERT_FALSE(unknown.ok()) << "a plan of engines has no prefill pool";
 }
