@@ -3,6 +3,7 @@
 //   faults:
 //     - {at_ms: 2000, kill: decode_instance, which: 0}
 //     - {every_ms: 60000, kill: prefill_engine}                 # gaps are drawn: exponential
+//     - {every_ms: 10000, kill: gateway}       # or streams, the stream table
 //     - {at_ms: 1000, until_ms: 4000, freeze: prefill_engine}   # its node answers nothing
 //     - {at_ms: 1000, until_ms: 9000, partition: decode_instance, which: 1}
 //     - {at_ms: 1000, until_ms: 3000, slow: decode_instance, share: 0.5}      # of its speed is
@@ -36,8 +37,12 @@ namespace troupe {
 
 enum class GroupKind : std::uint8_t { kPrefillEngine, kDecodeInstance, kEncoderMachine };
 
+/// What a front node's supervisor starts again.
+enum class FrontService : std::uint8_t { kGateway, kStreams };
+
 enum class FaultAct : std::uint8_t {
   kKill,
+  kKillService,
   kFreeze,
   kPartition,
   kSlowGroup,
@@ -60,6 +65,7 @@ inline constexpr double kStalledShare = 1e-9;
 struct ClusterFault {
   FaultAct act = FaultAct::kKill;
   GroupKind group = GroupKind::kPrefillEngine;
+  FrontService service = FrontService::kGateway;
   FabricPart part = FabricPart::kNic;
   std::optional<std::uint32_t> which;  ///< of its pool, or the GPU of a NIC; nothing: drawn
   double share = 1;                    ///< slow: of the speed that is left; drop: of what is lost

@@ -49,6 +49,22 @@ void read_group(YamlMap& map, const char* key, FaultAct act, const FaultTargets&
   if (targets.of_kind(*group) == 0) map.fail(key, "the plan has none of these");
 }
 
+void read_kill(YamlMap& map, const FaultTargets& targets, ClusterFault& fault) {
+  std::string victim;
+  map.get("kill", victim);
+  fault.act = FaultAct::kKillService;
+  if (victim == "gateway") {
+    fault.service = FrontService::kGateway;
+  } else if (victim == "streams") {
+    fault.service = FrontService::kStreams;
+  } else if (group_of(victim)) {
+    read_group(map, "kill", FaultAct::kKill, targets, fault);
+  } else {
+    map.fail("kill",
+             "prefill_engine, decode_instance, encoder_machine, gateway or streams is expected");
+  }
+}
+
 void read_slow(YamlMap& map, const FaultTargets& targets, ClusterFault& fault) {
   std::string what;
   map.get("slow", what);
@@ -100,7 +116,7 @@ void read_lost(YamlMap& map, ClusterFault& fault) {
 
 /// When a fault happens: once, or again and again.
 void read_times(YamlMap& map, ClusterFault& fault) {
-  const bool lasts = fault.act != FaultAct::kKill;
+  const bool lasts = fault.act != FaultAct::kKill && fault.act != FaultAct::kKillService;
   // A drop without an end lasts for the whole run; nothing else does.
   const bool needs_end = lasts && fault.act != FaultAct::kDrop;
   Duration until;
@@ -148,7 +164,7 @@ Result<ClusterFault> read_one(const std::string& file, const YAML::Node& node,
   if (acts != 1) {
     map.fail("kill", "a fault has exactly one of kill, freeze, partition, slow, stall, drop");
   } else if (map.has("kill")) {
-    read_group(map, "kill", FaultAct::kKill, targets, fault);
+    read_kill(map, targets, fault);
   } else if (map.has("freeze")) {
     read_group(map, "freeze", FaultAct::kFreeze, targets, fault);
   } else if (map.has("partition")) {
@@ -189,6 +205,7 @@ std::uint32_t FaultTargets::of(const ClusterFault& fault) const {
       return of_kind(fault.group);
     case FaultAct::kSlowLink:
       return fault.part == FabricPart::kNic ? gpus : 1;
+    case FaultAct::kKillService:
     case FaultAct::kDrop:
       break;
   }

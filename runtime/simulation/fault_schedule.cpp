@@ -43,7 +43,8 @@ FaultSchedule::Moment FaultSchedule::take() {
   moment.which = fault.which
                      ? *fault.which
                      : static_cast<std::uint32_t>(rngs_[moment.fault].below(targets_.of(fault)));
-  if (fault.act != FaultAct::kKill) moment.until = at + fault.lasts.value_or(kEndless);
+  const bool kill = fault.act == FaultAct::kKill || fault.act == FaultAct::kKillService;
+  if (!kill) moment.until = at + fault.lasts.value_or(kEndless);
   if (fault.lasts) {
     moments_.emplace(moment.until, Moment{moment.fault, moment.which, false, moment.until});
   }

@@ -75,7 +75,7 @@ PdCluster::PdCluster(const ClusterPlan& plan, Options options, StepTiming timing
   start_vision_balancer();
   start_groups(drafts);
   start_encoders();
-  FaultParts parts{world_.get(), wiring_->fabric, actors_.engines, models_};
+  FaultParts parts{world_.get(), &actors_, wiring_->fabric, actors_.engines, models_};
   for (const auto* pool : {&actors_.instances, &actors_.encoders}) {
     parts.hosts.insert(parts.hosts.end(), pool->begin(), pool->end());
   }

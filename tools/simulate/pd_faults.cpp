@@ -112,6 +112,8 @@ void PdFaults::begin(const ClusterFault& fault, const FaultSchedule::Moment& mom
   switch (fault.act) {
     case FaultAct::kKill:
       return kill(group);
+    case FaultAct::kKillService:
+      return kill(fault.service);
     case FaultAct::kFreeze:
       ++counts_.freezes;
       begin_silence(group);
@@ -148,6 +150,7 @@ void PdFaults::end(const ClusterFault& fault, const FaultSchedule::Moment& momen
       return;
     }
     case FaultAct::kKill:
+    case FaultAct::kKillService:
       return;
   }
 }
@@ -157,6 +160,14 @@ void PdFaults::kill(std::size_t group) {
   // One that is starting has nothing to lose.
   if (parts_.world->find(ref) == nullptr) return;
   ++counts_.groups_killed;
+  parts_.world->kill(parts_.world->now(), ref);
+}
+
+void PdFaults::kill(FrontService service) {
+  const bool gateway = service == FrontService::kGateway;
+  const ActorRef& ref = gateway ? parts_.front->gateway : parts_.front->streams;
+  if (parts_.world->find(ref) == nullptr) return;
+  ++counts_.services_killed;
   parts_.world->kill(parts_.world->now(), ref);
 }
 

@@ -22,6 +22,7 @@
 #include "runtime/simulation/cluster_plan.hpp"
 #include "runtime/simulation/fault_schedule.hpp"
 #include "runtime/simulation/group_models.hpp"
+#include "tools/simulate/pd_actors.hpp"
 
 namespace troupe {
 
@@ -29,6 +30,7 @@ namespace troupe {
 /// encoder machines; the first one is on node 1.
 struct FaultParts {
   World* world = nullptr;
+  const PdActors* front = nullptr;  ///< outlives the faults: who gateway and stream table are now
   ActorRef fabric;
   std::vector<ActorRef> hosts;
   std::vector<std::vector<GroupModel*>> models;  ///< of each group's devices
@@ -38,6 +40,7 @@ class PdFaults {
  public:
   struct Counts {
     std::uint64_t groups_killed = 0;
+    std::uint64_t services_killed = 0;
     std::uint64_t freezes = 0;
     std::uint64_t partitions = 0;
     std::uint64_t slowdowns = 0;
@@ -88,6 +91,7 @@ class PdFaults {
   void begin(const ClusterFault& fault, const FaultSchedule::Moment& moment);
   void end(const ClusterFault& fault, const FaultSchedule::Moment& moment);
   void kill(std::size_t group);
+  void kill(FrontService service);
   void begin_silence(std::size_t group);
   void end_silence(std::size_t group, std::uint32_t Silence::*what);
   void give_up(const Verdict& verdict);

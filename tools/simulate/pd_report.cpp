@@ -130,6 +130,9 @@ ReportLines pd_lines(PdCluster& cluster) {
   add_links(lines, cluster, span);
   const PdFaults::Counts& faults = cluster.faults();
   lines.push_back({"Groups killed", "groups_killed", faults.groups_killed});
+  if (faults.services_killed > 0) {
+    lines.push_back({"Gateways, stream tables killed", "services_killed", faults.services_killed});
+  }
   if (!plan.faults.empty()) {
     lines.push_back({"Freezes, partitions, slowdowns", "",
                      formatted("%llu, %llu, %llu", static_cast<unsigned long long>(faults.freezes),

@@ -105,8 +105,8 @@ TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
             "x.yaml:1: constants.nic_gb_s.value: a number is expected");
   EXPECT_EQ(problem("hardware: H900\n").substr(0, 48),
             "x.yaml:1: hardware: there is no H900; these are ");
-  EXPECT_EQ(problem("faults: [{kill: gateway}]\n"),
-            "x.yaml:1: faults.kill: prefill_engine, decode_instance or encoder_machine is "
+  EXPECT_EQ(problem("faults: [{freeze: gateway}]\n"),
+            "x.yaml:1: faults.freeze: prefill_engine, decode_instance or encoder_machine is "
             "expected");
   EXPECT_EQ(problem("faults: [{kill: decode_instance, which: 1}]\n"),
             "x.yaml:1: faults.which: the pool has 1");

@@ -27,6 +27,8 @@ std::string refusal(const std::string& text) {
 
 TEST(FaultPlan, ReadsEveryKind) {
   EXPECT_EQ(fault("kill: decode_instance, at_ms: 5").act, FaultAct::kKill);
+  EXPECT_EQ(fault("kill: gateway, at_ms: 5").act, FaultAct::kKillService);
+  EXPECT_EQ(fault("kill: streams, every_ms: 500").service, FrontService::kStreams);
   const ClusterFault freeze = fault("freeze: prefill_engine, which: 2, at_ms: 5, until_ms: 9");
   EXPECT_EQ(freeze.act, FaultAct::kFreeze);
   EXPECT_EQ(freeze.lasts, milliseconds(4));
@@ -51,6 +53,10 @@ TEST(FaultPlan, RefusesWhatCannotBe) {
             "stall, drop");
   EXPECT_EQ(refusal("kill: prefill_engine, freeze: prefill_engine").substr(0, 24),
             "x.yaml:3: faults.kill: a");
+  EXPECT_EQ(refusal("kill: moon, at_ms: 5"),
+            "x.yaml:3: faults.kill: prefill_engine, decode_instance, encoder_machine, gateway or "
+            "streams is expected");
+  EXPECT_EQ(refusal("kill: streams, which: 1, at_ms: 5"), "x.yaml:3: faults.which: the pool has 1");
   EXPECT_EQ(refusal("freeze: gateway, until_ms: 5"),
             "x.yaml:3: faults.freeze: prefill_engine, decode_instance or encoder_machine is "
             "expected");
