@@ -41,6 +41,9 @@ Status check_sessions(const LoadPlan& plan) {
   }
   if (plan.prefix_skew < 0) return invalid("the prefix skew is not below 0");
   if (!share(plan.image_share)) return invalid("the share of requests with images is from 0 to 1");
+  if (plan.images.first() > kImagesMost) {
+    return invalid("a request has at most " + std::to_string(kImagesMost) + " images");
+  }
   if (plan.image_share > 0 && plan.image_sizes.empty()) {
     return invalid("images need a size, as 1024x768");
   }

@@ -13,6 +13,7 @@
 
 #include "actors/load/distribution.hpp"
 #include "actors/load/rate_curve.hpp"
+#include "runtime/base/engine_limits.hpp"
 
 namespace troupe {
 

@@ -58,7 +58,7 @@ PromptPiece SyntheticSource::prefix_of(std::uint32_t group) const {
 void SyntheticSource::add_images(PlannedRequest& request) const {
   Rng rng(named(plan_.seed, kImageDraws, request.session));
   if (plan_.image_share == 0 || !rng.chance(plan_.image_share)) return;
-  const std::uint32_t count = plan_.images.draw_count(rng);
+  const std::uint32_t count = std::min(plan_.images.draw_count(rng), kImagesMost);
   for (std::uint32_t i = 0; i < count; ++i) {
     const PixelSize size = plan_.image_sizes[rng.below(plan_.image_sizes.size())];
     request.images.push_back(

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "actors/load/trace_row.hpp"
+#include "runtime/base/finite_number.hpp"
 #include "runtime/base/rng.hpp"
 
 namespace troupe {
@@ -22,7 +23,7 @@ Error bad_csv(const std::string& why) {
 
 using Cells = std::vector<std::string_view>;
 
-/// Takes a quoted field off the line, with the comma behind it. Quotes that are doubled in it stay
+/// Takes a quoted field off the line, up to its comma. Quotes that are doubled in it stay
 /// so: no field that is read has any.
 Result<std::string_view> take_quoted(std::string_view& line) {
   std::size_t end = line.find('"', 1);
@@ -64,14 +65,6 @@ std::optional<std::size_t> column(const Cells& cells, std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<double> number_in(std::string_view cell) {
-  const std::string text(cell);
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !std::isfinite(number)) return std::nullopt;
-  return number;
-}
-
 /// Days from 0000-03-01, as if the calendar had always been ours: only differences count. Years
 /// begin in March, so that a leap day ends one.
 std::int64_t day_number(int year, int month, int day) {
@@ -87,7 +80,7 @@ std::optional<double> date_ms(std::string_view cell) {
                                &minute, &used);
   if (read != 5 || used == 0) return std::nullopt;
   const std::string rest = text.substr(static_cast<std::size_t>(used));
-  const auto seconds = number_in(rest.substr(0, rest.find_first_not_of("0123456789.")));
+  const auto seconds = finite_number(rest.substr(0, rest.find_first_not_of("0123456789.")));
   if (!seconds || *seconds >= 61 || year < 1 || month < 1 || month > 12 || day < 1 || day > 31 ||
       hour < 0 || hour > 23 || minute < 0 || minute > 59) {
     return std::nullopt;
@@ -97,7 +90,7 @@ std::optional<double> date_ms(std::string_view cell) {
 }
 
 Status take_tokens(std::string_view cell, const char* what, std::uint32_t& tokens) {
-  const auto number = number_in(cell);
+  const auto number = finite_number(cell);
   if (!number || *number < 0 || *number > (1u << 30) || *number != std::floor(*number)) {
     return bad_csv(std::string("expected a whole number of ") + what + " tokens, found '" +
                    std::string(cell.substr(0, 40)) + "'");
@@ -137,7 +130,7 @@ Result<TraceRow> parse_csv_row(std::string_view line, const CsvColumns& columns)
   }
   TraceRow row;
   const std::string_view time = cells[columns.time];
-  row.at_ms = columns.dates ? date_ms(time) : number_in(time);
+  row.at_ms = columns.dates ? date_ms(time) : finite_number(time);
   if (!row.at_ms) {
     return bad_csv("'" + std::string(time.substr(0, 40)) + "' is no " +
                    (columns.dates ? "date as 2023-11-16 18:15:46.68" : "number of seconds"));

@@ -43,13 +43,9 @@ void DecodeInstanceCore::join(Context& context, Effects& out) {
 }
 
 void DecodeInstanceCore::on(const StartDecode& start, Context& context, Effects& out) {
-  TROUPE_ASSERT(start.member < args_.members, "the balancer knows the members");
   known_ = true;
-  if (jobs_.contains(start.request)) {  // its stop was lost
-    leave(start.request);
-    replaced_.push_back(start.request);
-  }
-  if (rows_[start.member] >= args_.rows_most) {
+  if (jobs_.contains(start.request)) leave(start.request);  // its stop was lost
+  if (start.member >= args_.members || rows_[start.member] >= args_.rows_most) {
     return out.send(context.from, make_message<DecodeRefused>(start.request));
   }
   jobs_.insert(start.request, Job{context.from, start.streams, start.member, start.generated});
@@ -88,7 +84,10 @@ void DecodeInstanceCore::leave(RequestId request) {
   const auto entered = std::erase_if(
       next_->enters, [&](const GroupEntry& entry) { return entry.request == request; });
   std::erase_if(started_.rows, [&](const StartedRow& row) { return row.request == request; });
-  if (entered == 0) next_->leaves.push_back({jobs_.at(request).member, request});
+  if (entered == 0) {
+    next_->leaves.push_back({jobs_.at(request).member, request});
+    replaced_.push_back(request);
+  }
   drop(request);
 }
 

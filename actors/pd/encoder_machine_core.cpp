@@ -25,7 +25,9 @@ void EncoderMachineCore::join(Context& context, Effects& out) {
 }
 
 void EncoderMachineCore::on(const EncodePatches& encode, Context& context, Effects& out) {
-  TROUPE_ASSERT(encode.gpu < gpus_.size() && encode.patches > 0, "the balancer knows the GPUs");
+  if (encode.gpu >= gpus_.size() || encode.patches == 0) {
+    return out.warn("encode_patches_refused", "it names no GPU of this machine, or no patches");
+  }
   known_ = true;
   const Key key{context.from, encode.image};
   if (!images_.emplace(key, encode.patches).second) {

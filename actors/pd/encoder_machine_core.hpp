@@ -4,13 +4,15 @@
 // GPU. Which GPU an image goes to was decided by the vision balancer.
 //
 // Protocol: encoder_messages.hpp; to the balancer vision_messages.hpp: the machine joins at its
-// start, once for each GPU, and again every kJoinAgain until it gets work.
+// start, with an entry for each GPU, and again every kJoinAgain until it gets work.
 //
 // Invariants
 // 1. At most one image is being encoded on a GPU; the next one starts as soon as it ends.
 // 2. What is computed for an image that was stopped meanwhile is dropped.
 // 3. The end of a route ends its images.
-// 4. Images wait in no more places than the balancer's own bounds allow: it gives each out once.
+// 4. What waits was given out by the balancer, within its bounds, or was stopped since: that goes
+// when
+//    its turn comes.
 #pragma once
 
 #include <deque>

@@ -16,10 +16,12 @@ struct GroupUse {
   std::uint32_t members = 0;
   double busy = 0;
   double own = 0;
-  double tokens = 0;    ///< computed or generated
-  double ratio = 0;     ///< sum over steps of slowest over mean
-  double rows = 0;      ///< sum over steps of rows in it (decode)
-  double row_time = 0;  ///< sum over steps of rows times seconds
+  double tokens = 0;        ///< computed or generated
+  double ratio = 0;         ///< sum over steps of slowest over mean
+  double rows = 0;          ///< sum over steps of rows in it (decode)
+  double row_time = 0;      ///< sum over steps of rows times seconds
+  std::uint64_t asked = 0;  ///< tokens of prompts that came
+  std::uint64_t hit = 0;    ///< of them, those that were there already
 
   void add(const GroupResult& result, double step_seconds, double step_rows) {
     double sum = 0;
@@ -48,6 +50,8 @@ struct GroupUse {
     ratio += other.ratio;
     rows += other.rows;
     row_time += other.row_time;
+    asked += other.asked;
+    hit += other.hit;
   }
   /// Slowest over mean, of an average step.
   double imbalance() const { return steps == 0 ? 1 : ratio / static_cast<double>(steps); }

@@ -1,12 +1,13 @@
 // The protocols of serving with prefill and decode apart.
 //
 //   gateway's request → route   as to a rank (rank_messages.hpp): SubmitRow, CancelRow
-//   route ↔ balancers       prefill_messages.hpp, decode_messages.hpp
+//   route ↔ balancers       prefill_messages.hpp, decode_messages.hpp, vision_messages.hpp
+//   route ↔ encoder machine encoder_messages.hpp
 //   route → fabric          MoveBytes, StopMove;     fabric → route    BytesMoved
 //   route → prefill engine  StartPrefill, StopPrefill;  engine → route  PrefillEnded
 //   engine → decode balancer   ReserveDecode in the route's name: the last chunk is in a step
 //   route → decode instance StartDecode, StopDecode; instance → route  DecodeEnded, DecodeRefused
-//   route → both groups     AskGroup;                group → route     GroupHas, GroupStopped
+//   route → engine, instance   AskGroup;             group → route     GroupHas, GroupStopped
 //   fault plan → fabric     LinksChanged
 //   engine, instance → streams   TokenBatch in the name of the route: the first token from the
 //                                engine, the others from the instance

@@ -39,7 +39,9 @@ void PrefillEngineCore::join(Context& context, Effects& out) {
 }
 
 void PrefillEngineCore::on(const StartPrefill& start, Context& context, Effects& out) {
-  TROUPE_ASSERT(start.member < args_.members && start.hit < start.length, "the balancer counts");
+  if (start.member >= args_.members || start.hit >= start.length) {
+    return out.warn("start_prefill_refused", "it names no rank of this engine, or no tokens");
+  }
   known_ = true;
   if (jobs_.contains(start.request)) drop(start.request);  // its stop was lost
   jobs_.insert(start.request, Job{context.from, start, context.now + start.time_left});
@@ -47,7 +49,10 @@ void PrefillEngineCore::on(const StartPrefill& start, Context& context, Effects&
     routes_.push_back(context.from);
     out.watch(context.from);
   }
-  queues_[start.member].push(start.request, hit_of(start), start.length);
+  const std::uint32_t hit = hit_of(start);
+  use_.asked += start.length;
+  use_.hit += hit;
+  queues_[start.member].push(start.request, hit, start.length);
   launch(context, out);
 }
 

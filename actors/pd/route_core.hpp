@@ -13,9 +13,9 @@
 // on a decode GPU is asked for by the engine when the last chunk is in a step, so that it is there
 // when the prompt is computed. Without a hit nothing is fetched.
 //
-// Leases: the route owns the work at both balancers, the rows at engines and instances, the
-// transfers. All of them watch it: its end frees everything. It watches each row's request, whose
-// end is the flow's: it then takes back what the flow has.
+// Leases: the route owns the work at the balancers, the rows at engines and instances, the
+// images at encoders, the transfers. All of them watch it: its end frees everything. It watches
+// each row's request, whose end is the flow's: it then takes back what the flow has.
 //
 // When a group is lost: before prefill has ended, the balancer hands the request to another engine
 // (a PrefillAssigned with a higher generation); while its KV is pushed or decoded it begins anew

@@ -1,13 +1,9 @@
 // What images ask of a route: they are encoded beside the fetch of the hit, and a prompt joins its
 // rank's FIFO when both are on the machine.
 #include "actors/pd/route_core.hpp"
+#include "runtime/base/engine_limits.hpp"
 
 namespace troupe {
-
-namespace {
-/// Of one request: the recipe's own bound (SPEC.md, section 4).
-constexpr std::size_t kImagesMost = 600;
-}  // namespace
 
 Status RouteCore::check_images(std::size_t images) const {
   if (!args_.wiring->vision_balancer) {

@@ -112,8 +112,8 @@ void RouteCore::take_place(const ReservedPlace& reserved, Context& context, Effe
   Flow* flow = find(reserved.request);
   // It ended while the engine asked in its name.
   if (flow == nullptr) return release_decode(reserved.request, out);
-  // Of an engine that was lost: given back already.
-  if (flow->state < State::kPrefilling) return;
+  // Of an engine that was given up; a flow that waits for another owns no place.
+  if (flow->state < State::kPrefilling) return release_decode(reserved.request, out);
   flow->place = {reserved.rank, reserved.member, reserved.generation};
   // While it seems to decode: the instance went before it could start there.
   if (flow->state == State::kPlacing || flow->state == State::kPushing ||
@@ -212,7 +212,7 @@ void RouteCore::on(const DecodeReservationLost& lost, Context& context, Effects&
   }
   flow->place = {};
   // While the prompt waits to be computed anew, its last chunk asks again.
-  if (flow->state == State::kQueued || flow->state == State::kFetching) return;
+  if (flow->state < State::kPrefilling) return;
   if (flow->state == State::kPushing) {
     if (++flow->reroutes > kReroutesMost) {
       return fail(*flow, lost.code, "the reservation on a decode GPU ran out", context, out);

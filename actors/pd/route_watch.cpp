@@ -31,7 +31,8 @@ void RouteCore::on(const TimerFired&, Context& context, Effects& out) {
 void RouteCore::look(Context& context, Effects& out) {
   std::vector<RequestId> silent;
   for (const auto& [request, flow] : flows_) {
-    // Flows stand in the order of their births: those behind are younger.
+    // Flows stand by their ids, nearly as they were born: what is younger by some milliseconds of
+    // the recipe's work may hide an older one until the next look.
     if (context.now - flow.born < kSilent) break;
     if (context.now - flow.since >= kSilent) silent.push_back(request);
   }

@@ -51,7 +51,7 @@ namespace troupe {
 
 struct BucketOptions {
   Duration least = milliseconds(40);  ///< quota that a rank may always have in hand
-  Duration most = milliseconds(400);  ///< 2 step budgets (ALGOS 4.1)
+  Duration most = milliseconds(440);  ///< 2 step budgets (ALGOS 4.1)
   Duration step = milliseconds(220);  ///< budget of an engine's step
   bool partners = true;               ///< ranks of an engine wait for each other
   std::uint32_t moves_a_round = 1;

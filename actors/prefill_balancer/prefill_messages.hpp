@@ -9,9 +9,8 @@
 // released or its owner ends before; (2) a PrefillAssigned may come again, with a higher
 // generation: the engine was lost, the older one is void, and the work begins anew; (3) the
 // balancer watches the owner (of one request or of many): its end ends the work here in any state;
-// (4) an engine and its ranks
-// are named by their references, whose life and incarnation make messages of earlier lives
-// harmless.
+// (4) an engine and its ranks are named by their references, whose life and incarnation make
+// messages of earlier lives harmless.
 #pragma once
 
 #include <string>

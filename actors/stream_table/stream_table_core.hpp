@@ -15,9 +15,9 @@
 // 5. Tokens reach a client without a gap, or not at all: a lost TokenBatch fails its rows. What a
 //    client has already, of a row that began anew elsewhere, is passed over.
 // 6. A row of several choices ends with its last one, and fails as a whole.
-// 7. A stream that has said nothing for `keep_alive` gets a sign of life, at most kKeepAliveSlack
-// of
-//    that later, before and after its first token; a parked one does not, nor any after its end.
+// 7. A stream that has said nothing for `keep_alive` gets a sign of life, at most
+//    kKeepAliveSlack of that later, before and after its first token; a parked one does not, nor
+//    any after its end.
 // 8. If the owner ends without closing its row, the client gets an error.
 #pragma once
 

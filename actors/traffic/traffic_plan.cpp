@@ -1,6 +1,6 @@
 #include "actors/traffic/traffic_plan.hpp"
 
-#include <cstdlib>
+#include "runtime/base/finite_number.hpp"
 
 namespace troupe {
 
@@ -40,12 +40,11 @@ Result<Slo> parse_slo(std::string_view text) {
                                      : name == "e2el" ? &slo.e2el
                                                       : nullptr;
     const std::string number = colon == std::string::npos ? "" : word.substr(colon + 1);
-    char* end = nullptr;
-    const double ms = std::strtod(number.c_str(), &end);
-    if (limit == nullptr || number.empty() || *end != '\0' || !(ms > 0) || ms > 1e9) {
+    const std::optional<double> ms = finite_number(number);
+    if (limit == nullptr || !ms || *ms <= 0 || *ms > 1e9) {
       return invalid("'" + word + "' is no objective; write ttft:MS, tpot:MS or e2el:MS");
     }
-    *limit = from_seconds(ms / 1000);
+    *limit = from_seconds(*ms / 1000);
   }
   return slo;
 }

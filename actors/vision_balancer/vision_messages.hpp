@@ -7,9 +7,9 @@
 // In a simulated cluster the route asks in the prefill machine's name (actors/pd/route_core.hpp).
 //
 // Invariants: (1) each EncodeImage gets an EncodeRefused, or an EncoderChosen, unless its owner
-// ends before; (2) an EncoderChosen for the same image comes again if its machine was lost: the
-// older one is void; (3) the balancer watches the owner: its end frees what its images hold, in any
-// state.
+// gives it back or ends before; (2) an EncoderChosen for the same image comes again if its machine
+// was lost: the older one is void; (3) the balancer watches the owner: its end frees what its
+// images hold, in any state.
 #pragma once
 
 #include <string>

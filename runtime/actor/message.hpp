@@ -8,8 +8,8 @@
 // Threads: a payload never changes after it is made; counting is atomic as soon as the process has
 // two threads (a simulation has one, and counts much).
 // Kinds: one 16-bit number a type, ranges by folder: 0x00 system, 0x01 gateway, 0x02 request,
-// 0x03 rank, 0x04 streams, 0x05 traffic, 0x06 node, 0x07 cluster, 0x08 balancers; bit 15 marks
-// Done<M>.
+// 0x03 rank, 0x04 streams, 0x05 traffic, 0x06 node, 0x07 cluster, 0x08 balancers, pools; bit 15
+// marks Done<M>.
 #pragma once
 
 #include <sys/single_threaded.h>

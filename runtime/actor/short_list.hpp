@@ -1,6 +1,6 @@
 // A list of plain values whose first few stand in the object itself.
 //
-// Why: most actors have one or two timers; a vector would cost a cache line elsewhere for each.
+// Why: most actors watch one or two others; a vector would cost a cache line elsewhere for each.
 // Erasing moves the last item into the gap. Pointers are valid until the next change.
 #pragma once
 

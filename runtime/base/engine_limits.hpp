@@ -1,5 +1,5 @@
-// What one CPU engine takes at most: the same for the configuration, which refuses more with its
-// key, and for the model, whose threads and working memory it bounds.
+// What one CPU engine and one request take at most: the same for the configuration and the load,
+// which refuse more with its key, and for those whose threads and memory it bounds.
 #pragma once
 
 #include <cstdint>
@@ -8,5 +8,8 @@ namespace troupe {
 
 inline constexpr std::uint32_t kCpuThreadsMax = 256;
 inline constexpr std::uint32_t kStepTokensMax = 65536;
+
+/// Images of one request: the recipe's own bound (SPEC.md, section 4).
+inline constexpr std::uint32_t kImagesMost = 600;
 
 }  // namespace troupe

@@ -1,6 +1,7 @@
 // Numbers in text of users: settings, traces, plans.
 #pragma once
 
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -11,12 +12,13 @@ namespace troupe {
 
 /// Nothing: the text is not one number from its first character to its last, or not a finite one.
 inline std::optional<double> finite_number(std::string_view text) {
+  if (text.empty() || std::isspace(static_cast<unsigned char>(text.front())) != 0) {
+    return std::nullopt;
+  }
   const std::string copy(text);
   char* end = nullptr;
   const double value = std::strtod(copy.c_str(), &end);
-  if (copy.empty() || end != copy.c_str() + copy.size() || !std::isfinite(value)) {
-    return std::nullopt;
-  }
+  if (end != copy.c_str() + copy.size() || !std::isfinite(value)) return std::nullopt;
   return value;
 }
 

@@ -79,8 +79,11 @@ void ClusterPlan::set_constant(std::string_view wanted, double value, std::strin
 }
 
 std::uint32_t ClusterPlan::gpus() const {
-  return prefill.engines * prefill.ranks + decode.instances * decode.ranks +
-         encoders.machines * encoders.gpus;
+  return ports() + encoders.machines * encoders.gpus;
+}
+
+std::uint32_t ClusterPlan::ports() const {
+  return prefill.engines * prefill.ranks + decode.instances * decode.ranks;
 }
 
 std::vector<std::string> ClusterPlan::describe() const {

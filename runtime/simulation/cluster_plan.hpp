@@ -115,6 +115,8 @@ struct ClusterPlan {
   double constant(std::string_view name) const;
   void set_constant(std::string_view name, double value, std::string source);
   std::uint32_t gpus() const;
+  /// GPUs with a NIC in the fabric: encoders' embeddings move in no time.
+  std::uint32_t ports() const;
   /// One a line: "prefill_a_ms = 21.97 ms; fit …". Those of encoders only if there are some.
   std::vector<std::string> describe() const;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/base/assert.hpp"
+#include "runtime/base/engine_limits.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
 #include "runtime/simulation/expectations_yaml.hpp"
 #include "runtime/simulation/fault_plan_yaml.hpp"
@@ -223,7 +224,6 @@ Status read_encoders(const std::string& file, const YAML::Node& node, EncoderPla
 }
 
 Status read_load(const std::string& file, const YAML::Node& node, ClusterPlan& plan) {
-  constexpr std::uint32_t kImagesMost = 600;  // of a request: SPEC.md, section 4
   return read_workload(file, node, plan.workload, [&](YamlMap& load) {
     load.get("cached_share", plan.prefix.cached_share, 0, 1);
     load.get("image_share", plan.workload.image_share, 0, 1);
@@ -269,7 +269,7 @@ Result<ClusterPlan> read_plan(const std::string& file, const YAML::Node& root) {
   const YAML::Node faults = map.child("faults");
   if (faults && !faults.IsSequence()) map.fail("faults", "a list is expected");
   if (faults && faults.IsSequence()) {
-    const FaultTargets targets{plan.prefill.engines, plan.decode.instances, plan.gpus(),
+    const FaultTargets targets{plan.prefill.engines, plan.decode.instances, plan.ports(),
                                plan.encoders.machines};
     TROUPE_TRY_ASSIGN(plan.faults, read_cluster_faults(file, faults, targets));
   }
@@ -295,8 +295,9 @@ bool is_cluster_plan(std::string_view text) {
 }
 
 Result<ClusterPlan> parse_cluster_plan(std::string_view text, const std::string& file) {
+  TROUPE_TRY_ASSIGN(const YAML::Node root, yaml_document(file, text));
   try {
-    return read_plan(file, YAML::Load(std::string(text)));
+    return read_plan(file, root);
   } catch (const YAML::Exception& failure) {
     return Error{Code::kInvalid,
                  file + ":" + std::to_string(failure.mark.line + 1) + ": not YAML: " + failure.msg};

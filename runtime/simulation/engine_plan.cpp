@@ -64,8 +64,9 @@ bool is_engine_plan(std::string_view text) {
 }
 
 Result<EnginePlan> parse_engine_plan(std::string_view text, const std::string& file) {
+  TROUPE_TRY_ASSIGN(const YAML::Node root, yaml_document(file, text));
   try {
-    return read_plan_of_engines(file, YAML::Load(std::string(text)));
+    return read_plan_of_engines(file, root);
   } catch (const YAML::Exception& failure) {
     return Error{Code::kInvalid,
                  file + ":" + std::to_string(failure.mark.line + 1) + ": not YAML: " + failure.msg};

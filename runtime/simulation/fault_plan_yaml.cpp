@@ -8,6 +8,7 @@ namespace troupe {
 namespace {
 
 constexpr std::uint64_t kTargetsMany = 1u << 20;
+constexpr double kGroupShareLeast = 0.01;
 constexpr const char* kActs[] = {"kill", "freeze", "partition", "slow", "stall", "drop"};
 
 std::optional<GroupKind> group_of(std::string_view name) {
@@ -75,6 +76,8 @@ void read_slow(YamlMap& map, const FaultTargets& targets, ClusterFault& fault) {
     fault.part = *part;
   } else if (group_of(what)) {
     read_group(map, "slow", FaultAct::kSlowGroup, targets, fault);
+    // Steps of many seconds outlast reservations and watchdogs: that is a freeze.
+    if (fault.share < kGroupShareLeast) map.fail("share", "a group keeps at least 0.01");
   } else {
     map.fail("slow",
              "nic, spine, storage_read, storage_write, prefill_engine, decode_instance or "
@@ -128,6 +131,9 @@ void read_times(YamlMap& map, ClusterFault& fault) {
     if (map.has("until_ms")) fault.until = until;
     fault.every = every;
     if (every < milliseconds(1)) map.fail("every_ms", "a mean gap of at least 1 is expected");
+    if (map.has("until_ms") && until <= fault.at) {
+      map.fail("until_ms", "a time after from_ms is expected");
+    }
     if (!lasts) return;
     map.get("for_ms", length);
     fault.lasts = length;
@@ -135,6 +141,7 @@ void read_times(YamlMap& map, ClusterFault& fault) {
     return;
   }
   map.get("at_ms", fault.at);
+  if (!lasts && !map.has("at_ms")) map.fail("kill", "at_ms or every_ms is expected beside it");
   if (!lasts) return;
   map.get("until_ms", until);
   if (map.has("until_ms")) fault.lasts = until - fault.at;

@@ -7,6 +7,8 @@ namespace troupe {
 namespace {
 /// Of a fault that ends with the run.
 constexpr Duration kEndless = seconds(1'000'000'000);
+/// Before that a group is not there yet, and nothing could be killed.
+constexpr Duration kGroupsStand = microseconds(10);
 }  // namespace
 
 FaultSchedule::FaultSchedule(const ClusterFaults& faults, const FaultTargets& targets,
@@ -21,6 +23,7 @@ FaultSchedule::FaultSchedule(const ClusterFaults& faults, const FaultTargets& ta
 void FaultSchedule::schedule(std::uint32_t index, Time after) {
   const ClusterFault& fault = faults_[index];
   Time at = std::max(after, Time() + fault.at);
+  if (fault.act == FaultAct::kKill) at = std::max(at, Time() + kGroupsStand);
   if (fault.every) {
     at = at + from_seconds(rngs_[index].exponential(fault.every->seconds())) + nanoseconds(1);
     if (fault.until && at > Time() + *fault.until) return;

@@ -27,6 +27,7 @@ void FluidLinks::set_bandwidth(LinkId id, double bytes_per_second, Time now) {
   Link& link = links_[id.value];
   link.bandwidth = bytes_per_second;
   set_flows(link, link.flows);
+  link.rated = link.share;
   if (!link.listed) make_list(id);
   for (std::uint32_t at = link.first; at != kNobody; at = places_[at].next) {
     const Flow& flow = flows_[at / kPathMost];
@@ -52,8 +53,7 @@ FlowId FluidLinks::start(Bytes bytes, std::span<const LinkId> path, Time now) {
   double before[kPathMost];
   for (std::uint32_t i = 0; i < flow.links; ++i) {
     Link& link = links_[flow.path[i].value];
-    const double share = set_flows(link, link.flows + 1);
-    before[i] = link.flows == 1 ? link.bandwidth * 2 : share;
+    before[i] = set_flows(link, link.flows + 1);
     link.most = std::max(link.most, link.flows);
     if (link.listed) enlist(link, static_cast<std::uint32_t>(index * kPathMost + i));
   }
@@ -147,13 +147,16 @@ void FluidLinks::make_list(LinkId id) {
   }
 }
 
-void FluidLinks::share_anew(LinkId id, double before, std::uint32_t rated, Time now) {
+void FluidLinks::share_anew(LinkId id, double before, std::uint32_t known, Time now) {
   Link& link = links_[id.value];
   // Wide enough before and after for the fastest of its flows: it holds nobody up.
-  if (std::min(before, link.share) >= link.widest) return;
+  if (std::min(before, link.share) >= link.widest) {
+    link.rated = 0;  // shares move on without a look at its flows
+    return;
+  }
   if (std::abs(link.share - link.rated) * kExactFlows < link.rated) return;
   link.rated = link.share;
-  if (link.flows == rated) return;
+  if (link.flows == known) return;
   if (!link.listed) make_list(id);
   for (std::uint32_t at = link.first; at != kNobody; at = places_[at].next) {
     set_rate(at / kPathMost, now);

@@ -94,7 +94,7 @@ class FluidLinks {
     double bandwidth = 0;
     double share = 0;   ///< of each flow
     double widest = 0;  ///< the fastest that any flow on it could ever run elsewhere
-    double rated = 0;   ///< the share that its flows were last computed with
+    double rated = 0;   ///< the share that its flows were last computed with; 0: not all with one
     double carried = 0;
     std::uint32_t flows = 0;
     std::uint32_t most = 0;
@@ -111,8 +111,8 @@ class FluidLinks {
   void make_list(LinkId link);
   /// One more or one less runs on it. Returns the share until then.
   static double set_flows(Link& link, std::uint32_t flows);
-  /// The flows of a link whose share was `before`; `rated` of them run at the new one already.
-  void share_anew(LinkId link, double before, std::uint32_t rated, Time now);
+  /// The flows of a link whose share was `before`; `known` of them run at the new one already.
+  void share_anew(LinkId link, double before, std::uint32_t known, Time now);
   double rate_of(const Flow& flow) const;
   void set_rate(std::uint32_t flow, Time now);
   static Time end_of(const Flow& flow);

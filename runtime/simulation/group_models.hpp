@@ -37,7 +37,7 @@ struct UnderWay {
   std::shared_ptr<const GroupResult> result;  ///< what its end brings
 };
 
-/// What both kinds of groups share: the sink of costs, and what nobody asks of them.
+/// What all kinds of groups share: the sink of costs, and what nobody asks of them.
 class GroupModel : public StepModel {
  public:
   GroupModel(std::shared_ptr<GroupCost> cost, std::uint32_t members)

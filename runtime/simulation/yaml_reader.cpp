@@ -5,6 +5,18 @@
 
 namespace troupe {
 
+Result<YAML::Node> yaml_document(const std::string& file, std::string_view text) {
+  try {
+    const std::vector<YAML::Node> all = YAML::LoadAll(std::string(text));
+    if (all.size() <= 1) return all.empty() ? YAML::Node() : all.front();
+    return Error{Code::kInvalid, file + ":" + std::to_string(all[1].Mark().line + 1) +
+                                     ": a second document begins here; a plan is one"};
+  } catch (const YAML::Exception& failure) {
+    return Error{Code::kInvalid,
+                 file + ":" + std::to_string(failure.mark.line + 1) + ": not YAML: " + failure.msg};
+  }
+}
+
 YamlMap::YamlMap(std::string file, YAML::Node node, std::string name)
     : file_(std::move(file)), node_(std::move(node)), name_(std::move(name)) {
   if (node_.IsMap() || node_.IsNull()) return;

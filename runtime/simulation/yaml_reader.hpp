@@ -19,6 +19,9 @@
 
 namespace troupe {
 
+/// What a file holds. Errors: with file:line, if it is no YAML, or more than one document.
+Result<YAML::Node> yaml_document(const std::string& file, std::string_view text);
+
 class YamlMap {
  public:
   YamlMap(std::string file, YAML::Node node, std::string name);

@@ -53,6 +53,12 @@ EngineCluster::EngineCluster(const EnginePlan& plan, Options options, StepTiming
   world.explore_ties = plan.explore_ties;
   world.trace_hash = options_.trace_hash;
   world.notes = &notes_;
+  world.settled = [this](const Envelope& envelope, Actor* actor) {
+    const bool clients = actor != nullptr && envelope.to.local == traffic_.local;
+    if (!clients || at_end_ || !core_of<TrafficCore>(*actor).ended()) return;
+    at_end_ = so_far();
+    ended_at_ = world_->now();
+  };
   world.observer = [this](Time now, const Envelope& envelope) {
     if (options_.observer) options_.observer(now, envelope);
     seen_.see(envelope);
@@ -131,22 +137,16 @@ std::vector<ActorRef> EngineCluster::notable() const {
   return all;
 }
 
-GroupUse EngineCluster::use() {
-  GroupUse use;
-  for (const ActorRef& engine : engines_) {
-    if (world_->find(engine) != nullptr) use.add(world_->core<EngineCore>(engine).use());
-  }
-  return use;
-}
-
 GroupUse EngineCluster::so_far() {
-  GroupUse sums = use();
+  GroupUse use;
   for (std::size_t i = 0; i < engines_.size(); ++i) {
     if (world_->find(engines_[i]) == nullptr) continue;
+    use.add(world_->core<EngineCore>(engines_[i]).use());
     const UnderWay step = models_[i]->under_way(world_->now());
-    if (step.share > 0) sums.add_part(*step.result, step.takes.seconds(), step.share);
+    if (step.share > 0) use.add_part(*step.result, step.takes.seconds(), step.share);
   }
-  return sums;
+  use.members = plan_.engines;
+  return use;
 }
 
 EngineCluster::Held EngineCluster::held() {
@@ -164,12 +164,12 @@ EngineCluster::Held EngineCluster::held() {
 }
 
 double EngineCluster::mean_decode_rows() {
-  const double span = traffic().report().duration().seconds() * plan_.engines;
+  const double span = used_seconds() * plan_.engines;
   return span > 0 ? use().row_time / span : 0;
 }
 
 ReportLines EngineCluster::lines() {
-  const double span = traffic().report().duration().seconds() * plan_.engines;
+  const double span = used_seconds() * plan_.engines;
   const GroupUse used = use();
   const Held sums = held();
   ReportLines lines;

@@ -35,7 +35,7 @@ class EngineCluster {
     std::shared_ptr<GroupCost> cost;
     /// Instead of the plan's: a trace, sessions, shared prefixes.
     std::optional<TrafficPlan> load;
-    /// Called so often in virtual time, and at the end; may be empty.
+    /// Called so often in virtual time; may be empty.
     std::function<void(EngineCluster&)> on_sample;
     Duration sample_every = seconds(1);
   };
@@ -61,9 +61,11 @@ class EngineCluster {
   const SimulationNotes& notes() const { return notes_; }
   /// Of step times; nobody: they are the formula's.
   const TimingTable* table() const { return timing_.table.get(); }
-  GroupUse use();
-  /// The same, and of steps that are under way the part that has passed.
-  GroupUse so_far();
+  /// What the engines did, warm-up included, up to the load's end; while it goes on, up to now, of
+  /// steps under way the part that has passed.
+  GroupUse use() { return at_end_ ? *at_end_ : so_far(); }
+  /// Of that time.
+  double used_seconds() { return ((at_end_ ? ended_at_ : world_->now()) - Time()).seconds(); }
   /// Sums over the engines, now.
   struct Held {
     std::size_t jobs = 0;
@@ -86,6 +88,7 @@ class EngineCluster {
   EngineCluster(const EnginePlan& plan, Options options, StepTiming timing, OpenedLoad load);
   void start(const TrafficPlan& traffic);
   void sample();
+  GroupUse so_far();
 
   EnginePlan plan_;
   Options options_;
@@ -98,6 +101,8 @@ class EngineCluster {
   std::vector<ActorRef> engines_;
   ActorRef traffic_, node_;
   FrontSeen seen_;
+  std::optional<GroupUse> at_end_;  ///< since the load has ended
+  Time ended_at_;
   Time next_sample_;
   AnswerRate answer_rate_;
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses

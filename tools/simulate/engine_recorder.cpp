@@ -22,7 +22,7 @@ void EngineRecorder::watch(EngineCluster::Options& options) {
 
 void EngineRecorder::sample(EngineCluster& cluster) {
   const Time now = cluster.world().now();
-  const GroupUse use = cluster.so_far();
+  const GroupUse use = cluster.use();
   const EngineCluster::Held held = cluster.held();
   const double time = (now - at_).seconds() * cluster.plan().engines;
   const double kv = static_cast<double>(cluster.plan().limits.kv_tokens) * cluster.plan().engines;

@@ -79,6 +79,7 @@ PdCluster::PdCluster(const ClusterPlan& plan, Options options, StepTiming timing
   for (const auto* pool : {&actors_.instances, &actors_.encoders}) {
     parts.hosts.insert(parts.hosts.end(), pool->begin(), pool->end());
   }
+  parts.before_kill = [this](std::size_t group) { add_use(group, gone_); };
   faults_.attach(std::move(parts));
   start_front();
 }
@@ -96,6 +97,8 @@ WorldOptions PdCluster::world_options() {
     actors_.gateway = seen_.gateway;
     actors_.streams = seen_.streams;
     rules_.after(envelope, actor);
+    const bool clients = actor != nullptr && envelope.to.local == actors_.traffic.local;
+    if (clients && !at_end_ && core_of<TrafficCore>(*actor).ended()) at_end_ = uses_so_far();
     if (options_.sweep_every_event) rules_.sweep();
   };
   if (faults_.drop_anything()) {
@@ -183,7 +186,7 @@ void PdCluster::start_services(PrefillRule prefill, DecodeRule decode) {
   wiring.kv.token_bytes = static_cast<std::uint64_t>(plan_.constant("kv_token_bytes"));
   FabricCore::Args fabric;
   fabric.speeds = speeds();
-  fabric.ports = plan_.gpus();
+  fabric.ports = plan_.ports();
   wiring.fabric = actors_.fabric = world_->spawn_root<FabricCore>(kFront, kFabricRoot, fabric);
   PrefillBalancerCore::Args prefills;
   prefills.rule = prefill;

@@ -41,7 +41,7 @@ class PdCluster {
     /// groups) is found block by block; else the plan's share of them is cached.
     std::optional<TrafficPlan> load;
     std::function<void(Time, const Envelope&)> observer;  ///< of deliveries; may be empty
-    /// Called so often in virtual time, and at the end; may be empty.
+    /// Called so often in virtual time; may be empty.
     std::function<void(PdCluster&)> on_sample;
     Duration sample_every = seconds(1);
     /// Looks at all rules after each event: for small runs.
@@ -81,23 +81,25 @@ class PdCluster {
   const DecodeBalancerCore& decode_balancer() {
     return world_->core<DecodeBalancerCore>(wiring_->decode_balancer);
   }
-  /// Of the lives that are there now.
-  GroupUse prefill_use();
+  // What the pools did, warm-up and lives that were killed included, up to the load's end; while it
+  // goes on, up to now, of steps under way the part that has passed.
+  GroupUse prefill_use() { return uses().prefill; }
+  GroupUse decode_use() { return uses().decode; }
+  GroupUse encoder_use() { return uses().encoders; }
+  /// Of that time.
+  double used_seconds() { return (uses().until - Time()).seconds(); }
   /// Of each engine's life that is there now.
   std::vector<GroupUse> prefill_uses();
-  GroupUse decode_use();
-  GroupUse encoder_use();
+  // Prompt tokens, and those of them that were computed before: in the store, or in the caches of
+  // engines that have their own.
+  std::uint64_t tokens_asked();
+  std::uint64_t tokens_hit();
   /// Of all lives.
   std::uint64_t images_encoded() const;
   /// nullptr: the plan has no encoders.
   const VisionBalancerCore* vision_balancer() {
     return actors_.find<VisionBalancerCore>(actors_.vision_balancer);
   }
-  // The same, and of steps that are under way the part that has passed: what grows between two
-  // samples is never more than the time between them.
-  GroupUse prefill_so_far();
-  GroupUse decode_so_far();
-  GroupUse encoder_so_far();
   const PdFaults::Counts& faults() const { return faults_.counts(); }
   /// Sampled each `sample_every`.
   const AnswerRate& answer_rate() const { return answer_rate_; }
@@ -129,6 +131,7 @@ class PdCluster {
   void begin_group();
   void add_device(std::unique_ptr<GroupModel> model);
   void make_encoders();
+  std::uint32_t images_most() const;
   void start_vision_balancer();
   void start_encoders();
   void start_services(PrefillRule prefill, DecodeRule decode);
@@ -141,8 +144,14 @@ class PdCluster {
   DraftBudget::Options draft_options(DraftRule rule) const;
   GroupHostCore::Args host_args() const;
   WorldOptions world_options();
-  /// Of the groups from this one on, if they are there.
-  void add_under_way(const std::vector<ActorRef>& hosts, std::size_t first, GroupUse& use);
+  struct Uses {
+    GroupUse prefill, decode, encoders;
+    Time until;
+  };
+  Uses uses() { return at_end_ ? *at_end_ : uses_so_far(); }
+  Uses uses_so_far();
+  /// Of the life that a group has now, if it has one.
+  void add_use(std::size_t group, Uses& uses);
   void advance(Time until);
   void sample();
 
@@ -163,6 +172,8 @@ class PdCluster {
   Time next_sample_;
   AnswerRate answer_rate_;
   FrontSeen seen_;
+  Uses gone_;                     ///< of lives that were killed
+  std::optional<Uses> at_end_;    ///< since the load has ended
   std::unique_ptr<World> world_;  ///< last: it ends before what it uses
 };
 

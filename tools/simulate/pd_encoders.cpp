@@ -1,4 +1,7 @@
 // The encoder pool of a cluster: its GPUs, its balancer, its machines, and what they did.
+#include <algorithm>
+
+#include "runtime/base/engine_limits.hpp"
 #include "runtime/simulation/group_models.hpp"
 #include "tools/simulate/pd_cluster.hpp"
 
@@ -6,8 +9,14 @@ namespace troupe {
 
 Error no_encoders() {
   return Error{Code::kInvalid,
-               "--image-share: there is nobody to encode images; give the plan of a cluster "
+               "--image-share (a plan's workload.image_share): there is nobody to encode images; "
+               "give the plan of a cluster "
                "(--config) encoders: {machines: 1}, or leave them out"};
+}
+
+std::uint32_t PdCluster::images_most() const {
+  const std::uint64_t all = std::uint64_t{plan_.requests_max} * kImagesMost;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(all, 1u << 31));
 }
 
 void PdCluster::make_encoders() {
@@ -25,8 +34,7 @@ void PdCluster::start_vision_balancer() {
   if (plan_.encoders.machines == 0) return;
   VisionBalancerCore::Args balancer;
   balancer.patch = plan_.encoders.patch;
-  balancer.waiting_most = plan_.requests_max;
-  balancer.images_most = plan_.requests_max;  // the route speaks for all requests
+  balancer.waiting_most = balancer.images_most = images_most();  // the route speaks for all
   wiring_->vision_balancer = actors_.vision_balancer =
       world_->spawn_root<VisionBalancerCore>(kFront, kVisionBalancerRoot, balancer);
 }
@@ -42,14 +50,6 @@ void PdCluster::start_encoders() {
     actors_.encoders.push_back(
         world_->spawn_root<GroupHostCore>(NodeId(others + i + 1), kGroupRoot, host));
   }
-}
-
-GroupUse PdCluster::encoder_use() {
-  GroupUse use;
-  for (const ActorRef& host : actors_.encoders) {
-    if (const auto* machine = actors_.group<EncoderMachineCore>(host)) use.add(machine->use());
-  }
-  return use;
 }
 
 std::uint64_t PdCluster::images_encoded() const {

@@ -32,7 +32,7 @@ constexpr std::string_view kBetweenNodes[] = {PrefillEngineJoined::info.name,
                                               EncodePending::info.name};
 
 FaultTargets targets_of(const ClusterPlan& plan) {
-  return {plan.prefill.engines, plan.decode.instances, plan.gpus(), plan.encoders.machines};
+  return {plan.prefill.engines, plan.decode.instances, plan.ports(), plan.encoders.machines};
 }
 
 /// Of a group, where targets are parts of the fabric.
@@ -160,6 +160,7 @@ void PdFaults::kill(std::size_t group) {
   // One that is starting has nothing to lose.
   if (parts_.world->find(ref) == nullptr) return;
   ++counts_.groups_killed;
+  parts_.before_kill(group);
   parts_.world->kill(parts_.world->now(), ref);
 }
 

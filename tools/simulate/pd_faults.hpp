@@ -12,6 +12,7 @@
 // ends at its time. Same plan, same seed: same faults. Threads: one.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -34,6 +35,7 @@ struct FaultParts {
   ActorRef fabric;
   std::vector<ActorRef> hosts;
   std::vector<std::vector<GroupModel*>> models;  ///< of each group's devices
+  std::function<void(std::size_t group)> before_kill;
 };
 
 class PdFaults {

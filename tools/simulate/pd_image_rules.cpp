@@ -1,6 +1,7 @@
 // Rules about images: what of PdInvariants is about the vision balancer and its machines.
 #include "actors/pd/route_core.hpp"
 #include "actors/vision_balancer/vision_balancer_core.hpp"
+#include "runtime/base/engine_limits.hpp"
 #include "tools/simulate/pd_invariants.hpp"
 
 namespace troupe {
@@ -8,7 +9,8 @@ namespace troupe {
 void PdInvariants::check_images() {
   const auto* balancer = actors_.find<VisionBalancerCore>(actors_.vision_balancer);
   if (balancer == nullptr) return;
-  at_most("images that wait for an encoder", balancer->waiting(), plan_.requests_max);
+  at_most("images that wait for an encoder", balancer->waiting(),
+          std::uint64_t{plan_.requests_max} * kImagesMost);
   at_most("images that wait for an encoder", balancer->waiting(), balancer->images());
 }
 

@@ -4,20 +4,19 @@
 // asked: everything, orphans every kOrphansEvery times. At the end: nothing is left.
 //
 // Rules
-// 1. A request has one terminal outcome: outcomes and live ones are those that were started,
-// always.
+// 1. A request has one terminal outcome: outcomes and live ones are those that were
+//    started, always.
 // 2. Tokens of an answer are contiguous. Where messages may be lost an answer may be torn; then it
 //    fails.
 // 3. No orphaned lease: what balancers and groups have of a request whose flow has ended goes
 //    within kOrphanMost (kLossyOrphanMost where messages may be lost; a silent node has time until
 //    it can be heard).
 //    So does what vision balancer and encoder machines have of an image that the route gave up.
-// 4. Bounds: rows of the route, of a GPU, of the stream table; requests in the gateway; waiting
-// ones.
-// 5. Sums: rows of the decode balancer's GPUs are its tickets that are placed; quotas of ranks add
-// up
-//    to the balancer's; transfers are those that somebody waits for, and writes; patches of encoder
-//    GPUs are those of the images that the vision balancer placed.
+// 4. Bounds: rows of the route, of a GPU, of the stream table; requests in the gateway;
+//    waiting ones.
+// 5. Sums: rows of the decode balancer's GPUs are its tickets that are placed; quotas of ranks
+//    add up to the balancer's; transfers are those that somebody waits for, and writes; patches of
+//    encoder GPUs are those of the images that the vision balancer placed.
 // 6. Little's law, at the end.
 //
 // Cost: a comparison or two an event, a few hash look-ups where a service is touched; the sweep is

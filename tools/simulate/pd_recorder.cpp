@@ -37,14 +37,14 @@ PdRecorder::Totals PdRecorder::totals(PdCluster& cluster) {
   const FabricCore& fabric = cluster.fabric();
   const FluidLinks& links = fabric.links();
   return {cluster.world().now(),
-          cluster.prefill_so_far(),
-          cluster.decode_so_far(),
-          cluster.encoder_so_far(),
-          cluster.route().prefixes().tokens_asked(),
-          cluster.route().prefixes().tokens_hit(),
-          links.carried(fabric.spine()) / links.bandwidth(fabric.spine()),
-          links.carried(fabric.storage_read()) / links.bandwidth(fabric.storage_read()),
-          links.carried(fabric.storage_write()) / links.bandwidth(fabric.storage_write())};
+          cluster.prefill_use(),
+          cluster.decode_use(),
+          cluster.encoder_use(),
+          cluster.tokens_asked(),
+          cluster.tokens_hit(),
+          links.carried(fabric.spine()),
+          links.carried(fabric.storage_read()),
+          links.carried(fabric.storage_write())};
 }
 
 void PdRecorder::add_image_values(PdCluster& cluster, const Totals& now, double span,
@@ -71,6 +71,10 @@ void PdRecorder::sample(PdCluster& cluster) {
     return share(growth(a.ratio, b.ratio),
                  growth(static_cast<double>(a.steps), static_cast<double>(b.steps)));
   };
+  const FabricCore& fabric = cluster.fabric();
+  auto link = [&](LinkId id, double carried, double earlier) {
+    return share(growth(carried, earlier), span * fabric.links().bandwidth(id));
+  };
   const DecodePlacer& placer = cluster.decode_balancer().placer();
   const auto waiting = static_cast<double>(placer.waiting());
   std::vector<std::vector<double>> values = {
@@ -87,8 +91,9 @@ void PdRecorder::sample(PdCluster& cluster) {
       {imbalance(now.prefill, before_.prefill), imbalance(now.decode, before_.decode)},
       {share(static_cast<double>(now.hit - before_.hit),
              static_cast<double>(now.asked - before_.asked))},
-      {share(growth(now.spine, before_.spine), span), share(growth(now.reads, before_.reads), span),
-       share(growth(now.writes, before_.writes), span)}};
+      {link(fabric.spine(), now.spine, before_.spine),
+       link(fabric.storage_read(), now.reads, before_.reads),
+       link(fabric.storage_write(), now.writes, before_.writes)}};
   if (encoders_) add_image_values(cluster, now, span, values);
   series_.add(now.at.seconds(), values);
   before_ = now;

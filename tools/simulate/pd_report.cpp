@@ -107,15 +107,15 @@ std::string shape_text(const ClusterPlan& plan) {
 
 ReportLines pd_lines(PdCluster& cluster) {
   const ClusterPlan& plan = cluster.plan();
-  const double span = cluster.traffic().report().duration().seconds();
+  const double span = cluster.used_seconds();
   ReportLines lines;
   lines.push_back({"Cluster", "cluster", shape_text(plan)});
   lines.push_back({"", "gpus", std::uint64_t{plan.gpus()}});
   lines.push_back({"Policies", "policies",
                    "prefill " + plan.prefill.policy + ", decode " + plan.decode.policy +
                        ", drafts " + plan.decode.drafts});
-  const auto asked = static_cast<double>(cluster.route().prefixes().tokens_asked());
-  const auto hit = static_cast<double>(cluster.route().prefixes().tokens_hit());
+  const auto asked = static_cast<double>(cluster.tokens_asked());
+  const auto hit = static_cast<double>(cluster.tokens_hit());
   lines.push_back({"Prompt tokens hit", "hit_share", asked > 0 ? hit / asked : 0, 4});
   lines.push_back({"Answers/s, middle half of the run", "sustained_requests_per_s",
                    cluster.answer_rate().middle(), 1});

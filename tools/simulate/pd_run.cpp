@@ -18,48 +18,44 @@ std::vector<GroupUse> PdCluster::prefill_uses() {
   return uses;
 }
 
-GroupUse PdCluster::prefill_use() {
-  GroupUse use;
-  for (const GroupUse& one : prefill_uses()) use.add(one);
-  return use;
-}
-
-GroupUse PdCluster::decode_use() {
-  GroupUse use;
-  for (const ActorRef& host : actors_.instances) {
-    if (const auto* instance = actors_.group<DecodeInstanceCore>(host)) use.add(instance->use());
+void PdCluster::add_use(std::size_t group, Uses& uses) {
+  const std::size_t engines = actors_.engines.size();
+  const std::size_t others = engines + actors_.instances.size();
+  GroupUse* use = nullptr;
+  if (group < engines) {
+    const auto* core = actors_.group<PrefillEngineCore>(actors_.engines[group]);
+    if (core != nullptr) (use = &uses.prefill)->add(core->use());
+  } else if (group < others) {
+    const auto* core = actors_.group<DecodeInstanceCore>(actors_.instances[group - engines]);
+    if (core != nullptr) (use = &uses.decode)->add(core->use());
+  } else {
+    const auto* core = actors_.group<EncoderMachineCore>(actors_.encoders[group - others]);
+    if (core != nullptr) (use = &uses.encoders)->add(core->use());
   }
-  return use;
-}
-
-void PdCluster::add_under_way(const std::vector<ActorRef>& hosts, std::size_t first,
-                              GroupUse& use) {
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const GroupHostCore* host = actors_.find<GroupHostCore>(hosts[i]);
-    if (host == nullptr || world_->find(host->group()) == nullptr) continue;
-    for (const GroupModel* model : models_[first + i]) {
-      const UnderWay step = model->under_way(world_->now());
-      if (step.share > 0) use.add_part(*step.result, step.takes.seconds(), step.share);
-    }
+  if (use == nullptr) return;  // it starts
+  for (const GroupModel* model : models_[group]) {
+    const UnderWay step = model->under_way(world_->now());
+    if (step.share > 0) use->add_part(*step.result, step.takes.seconds(), step.share);
   }
 }
 
-GroupUse PdCluster::prefill_so_far() {
-  GroupUse use = prefill_use();
-  add_under_way(actors_.engines, 0, use);
-  return use;
+PdCluster::Uses PdCluster::uses_so_far() {
+  Uses uses = gone_;
+  for (std::size_t group = 0; group < models_.size(); ++group) add_use(group, uses);
+  // Those that are down do nothing, but they are there.
+  uses.prefill.members = plan_.prefill.engines * plan_.prefill.ranks;
+  uses.decode.members = plan_.decode.instances * plan_.decode.ranks;
+  uses.encoders.members = plan_.encoders.machines * plan_.encoders.gpus;
+  uses.until = world_->now();
+  return uses;
 }
 
-GroupUse PdCluster::decode_so_far() {
-  GroupUse use = decode_use();
-  add_under_way(actors_.instances, actors_.engines.size(), use);
-  return use;
+std::uint64_t PdCluster::tokens_asked() {
+  return wiring_->own_caches ? prefill_use().asked : route().prefixes().tokens_asked();
 }
 
-GroupUse PdCluster::encoder_so_far() {
-  GroupUse use = encoder_use();
-  add_under_way(actors_.encoders, actors_.engines.size() + actors_.instances.size(), use);
-  return use;
+std::uint64_t PdCluster::tokens_hit() {
+  return wiring_->own_caches ? prefill_use().hit : route().prefixes().tokens_hit();
 }
 
 void PdCluster::advance(Time until) {
@@ -104,7 +100,8 @@ Status PdCluster::run() {
       return Error{Code::kDeadline, "the load did not end; " + std::to_string(traffic().live()) +
                                         " requests are under way"};
     }
-    run_until(world_->now() + options_.sample_every);
+    const std::int64_t slice = options_.sample_every.value;
+    run_until(Time((world_->now().value / slice + 1) * slice));
   }
   finish();
   return ok_status();

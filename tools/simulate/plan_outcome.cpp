@@ -47,16 +47,17 @@ std::uint32_t gpus_of(EngineCluster& cluster) {
   return cluster.plan().engines * (table == nullptr ? 1 : table->decode_layout().gpus);
 }
 
-void take_pools(PdCluster& cluster, double span, PlanOutcome& outcome) {
+void take_pools(PdCluster& cluster, PlanOutcome& outcome) {
+  const double span = cluster.used_seconds();
   outcome.prefill_busy = busy(cluster.prefill_use(), span);
   outcome.decode_busy = busy(cluster.decode_use(), span);
   outcome.decode_imbalance = cluster.decode_use().imbalance();
-  outcome.hit_share = ratio(static_cast<double>(cluster.route().prefixes().tokens_hit()),
-                            static_cast<double>(cluster.route().prefixes().tokens_asked()));
+  outcome.hit_share =
+      ratio(static_cast<double>(cluster.tokens_hit()), static_cast<double>(cluster.tokens_asked()));
 }
 
-void take_pools(EngineCluster& cluster, double span, PlanOutcome& outcome) {
-  outcome.prefill_busy = outcome.decode_busy = busy(cluster.use(), span);
+void take_pools(EngineCluster& cluster, PlanOutcome& outcome) {
+  outcome.prefill_busy = outcome.decode_busy = busy(cluster.use(), cluster.used_seconds());
   const EngineCluster::Held held = cluster.held();
   outcome.hit_share = ratio(held.tokens_hit, held.tokens_asked);
 }
@@ -74,7 +75,7 @@ void take(Cluster& cluster, PlanOutcome& outcome) {
   }
   outcome.gpus = gpus_of(cluster);
   take_traffic(report, outcome);
-  take_pools(cluster, report.duration().seconds(), outcome);
+  take_pools(cluster, outcome);
   outcome.sustained_requests_per_s = cluster.answer_rate().middle();
 }
 

@@ -96,7 +96,9 @@ Result<bool> RunControl::drive() {
                                         std::to_string(run_->traffic().live()) +
                                         " requests are under way"};
     }
-    Time goal = now + run_->slice();
+    // Slices do not begin anew where somebody paused: a run ends at the end of one.
+    const std::int64_t slice = run_->slice().value;
+    Time goal((now.value / slice + 1) * slice);
     if (leave_at_) goal = std::min(goal, std::max(now, *leave_at_));
     if (pause_at_) goal = std::min(goal, std::max(now, *pause_at_));
     run_->run_until(goal);
@@ -139,7 +141,7 @@ Result<RunControl::Next> RunControl::obey(const std::string& line) {
     if (Time() + at < run_->world().now()) {
       return Error{Code::kInvalid, "that time is over; `replay` goes back to it"};
     }
-    run_->run_until(Time() + at);
+    run_to(Time() + at);
     where();
   } else if (command == "replay") {
     Time until = run_->world().now();
@@ -158,8 +160,19 @@ Result<RunControl::Next> RunControl::obey(const std::string& line) {
   return Next::kPause;
 }
 
+void RunControl::run_to(Time until) {
+  const std::int64_t slice = run_->slice().value;
+  while (run_->world().now() < until) {
+    if (run_->ended()) return say("the load has ended; `continue` looks at what is left");
+    run_->run_until(std::min(until, Time((run_->world().now().value / slice + 1) * slice)));
+  }
+}
+
 void RunControl::step(std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
+    if (run_->ended() && run_->world().now().value % run_->slice().value == 0) {
+      return say("the load has ended; `continue` looks at what is left");
+    }
     const std::uint64_t before = run_->world().events();
     if (!run_->step()) return say("nothing is left to happen");
     // A fault, or a look at the rules, is a step without an event.

@@ -79,6 +79,8 @@ class RunControl {
   Result<Next> prompt();
   Result<Next> obey(const std::string& line);
   void step(std::uint64_t count);
+  /// Up to the load's end.
+  void run_to(Time until);
   Status replay(Time until, std::uint64_t events);
   void show();
   void where();

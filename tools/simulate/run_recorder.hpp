@@ -2,7 +2,8 @@
 //
 // What the recorders of all kinds of clusters share (pd_recorder.hpp, engine_recorder.hpp). Curves
 // are rates and shares of the time since the last sample. A step that is under way at a sample
-// counts as far as it has come, so that no share of time is above 1.
+// counts as far as it has come, so that no share of time is above 1, but after a freeze: a step
+// that ended in it is heard of at the thaw.
 //
 // Threads: one. A recorder outlives the run.
 #pragma once

@@ -207,6 +207,13 @@ Status SimulateOptions::check_files() const {
   const auto whole = [&](const std::string& file) {
     return std::filesystem::weakly_canonical(file, ignored);
   };
+  for (const std::string& input : {config_file_, scenario_file_, timing_}) {
+    for (const std::string& output : {report, perfetto}) {
+      if (input.empty() || output.empty() || whole(input) != whole(output)) continue;
+      return Error{Code::kInvalid, "the run would write over what it reads, " + output +
+                                       "; give another file with --report or --perfetto"};
+    }
+  }
   if (report.empty() || perfetto.empty() || whole(report) != whole(perfetto)) return ok_status();
   return Error{Code::kInvalid, "--report and --perfetto name the same file, " + report +
                                    "; one would replace the other"};

@@ -79,9 +79,7 @@ Status take_phase(Text text, TrafficPlan& plan) {
 
 /// "1024x768,512x512"
 Status take_sizes(Text text, TrafficPlan& plan) {
-  const auto sizes = parse_pixel_sizes(text);
-  if (!sizes.ok()) return expected("sizes as 1024x768,512x512, sides up to 16384", text);
-  plan.image_sizes = *sizes;
+  TROUPE_TRY_ASSIGN(plan.image_sizes, parse_pixel_sizes(text));
   return ok_status();
 }
 

@@ -252,6 +252,17 @@ TEST_F(InstanceTest, ASecondStartReplacesTheFirstWhoseEndIsNotItsOwn) {
   EXPECT_EQ(end.only<DecodeEnded>(kGroupRoute).rows.at(0).output, 50u);
 }
 
+TEST_F(InstanceTest, AnEndOfARowThatWasStoppedIsNotItsNextLifes) {
+  starts(1, 0);
+  instance.hears(StopDecode{RequestId(1)}, from(kGroupRoute));
+  starts(1, 1);
+  const Turn turn =
+      instance.hears(done({{milliseconds(10), Duration()}, {{RequestId(1), 0, 49}}, 3}));
+  EXPECT_EQ(turn.count<DecodeEnded>(), 0u);
+  EXPECT_EQ(instance.core().rows(), 1u);
+  EXPECT_EQ(launched(turn)->enters.size(), 1u);
+}
+
 TEST(GroupHost, StartsAgainAfterItsMinutes) {
   GroupHostCore::Args args;
   args.group = PrefillEngineCore::Args();

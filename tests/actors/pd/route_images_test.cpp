@@ -202,10 +202,13 @@ TEST_F(RouteImagesTest, OneThatWaitsForAnEncoderIsTheBalancers) {
   EXPECT_TRUE(looks_after(seconds(10)).silent());
 }
 
-TEST_F(RouteImagesTest, APlaceThatALostEngineAskedForIsNotTaken) {
+TEST_F(RouteImagesTest, APlaceThatALostEngineAskedForIsGivenBack) {
   encoding();
-  EXPECT_TRUE(route.hears(DecodeReserved{{{kRequest, kInstance, 1, seconds(10), 5}}}, from(kDecode))
-                  .silent());
+  const Turn turn =
+      route.hears(DecodeReserved{{{kRequest, kInstance, 1, seconds(10), 5}}}, from(kDecode));
+  EXPECT_EQ(turn.only<ReleaseDecode>(kDecode).rows.at(0).request, kRequest);
+  EXPECT_TRUE(
+      route.hears(DecodeReservationLost{kRequest, Code::kDeadline}, from(kDecode)).silent());
   encoded(1);
   encoded(2);
   EXPECT_EQ(route.hears(PrefillEnded{{{kRequest, false}}}, from(kEngine)).count<MoveBytes>(), 0u);

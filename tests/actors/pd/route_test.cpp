@@ -76,7 +76,8 @@ TEST_F(RouteTest, ALostEngineThatHeldKvMeansFromTheStoreAgain) {
   EXPECT_EQ(lost.only<StopMove>(kFabric).move, push.move);
   EXPECT_EQ(lost.count<SubmitPrefill>(), 1u);
   EXPECT_EQ(lost.count<ReleaseDecode>(), 1u);
-  EXPECT_TRUE(reserved(2).silent()) << "a reservation that was given back";
+  EXPECT_EQ(reserved(2).only<ReleaseDecode>(kDecode).rows.at(0).request, kRequest)
+      << "of an engine that was given up";
 }
 
 TEST_F(RouteTest, TheThirdLossIsTheClients) {

@@ -27,7 +27,7 @@ workload: {request_rate: 5, isl: 1000, cached_share: 0.5, image_share: 0.25, ima
 faults:
   - {at_ms: 10, kill: decode_instance, which: 1}
   - {at_ms: 10, until_ms: 20, slow: nic, which: 21, share: 0.25}
-  - {kill: encoder_machine, which: 2}
+  - {at_ms: 20, kill: encoder_machine, which: 2}
 )",
                                        "x.yaml");
   ASSERT_TRUE(plan.ok()) << plan.error().message;
@@ -108,7 +108,7 @@ TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
   EXPECT_EQ(problem("faults: [{freeze: gateway}]\n"),
             "x.yaml:1: faults.freeze: prefill_engine, decode_instance or encoder_machine is "
             "expected");
-  EXPECT_EQ(problem("faults: [{kill: decode_instance, which: 1}]\n"),
+  EXPECT_EQ(problem("faults: [{at_ms: 1, kill: decode_instance, which: 1}]\n"),
             "x.yaml:1: faults.which: the pool has 1");
   EXPECT_EQ(problem("faults: [{slow: nic, share: 0.5}]\n"),
             "x.yaml:1: faults.until_ms: a time after at_ms is expected");

@@ -53,6 +53,12 @@ TEST(FaultPlan, RefusesWhatCannotBe) {
             "stall, drop");
   EXPECT_EQ(refusal("kill: prefill_engine, freeze: prefill_engine").substr(0, 24),
             "x.yaml:3: faults.kill: a");
+  EXPECT_EQ(refusal("kill: streams"),
+            "x.yaml:3: faults.kill: at_ms or every_ms is expected beside it");
+  EXPECT_EQ(refusal("kill: decode_instance, every_ms: 9, from_ms: 9, until_ms: 9"),
+            "x.yaml:3: faults.until_ms: a time after from_ms is expected");
+  EXPECT_EQ(refusal("slow: decode_instance, share: 0.001, until_ms: 9"),
+            "x.yaml:3: faults.share: a group keeps at least 0.01");
   EXPECT_EQ(refusal("kill: moon, at_ms: 5"),
             "x.yaml:3: faults.kill: prefill_engine, decode_instance, encoder_machine, gateway or "
             "streams is expected");
@@ -76,7 +82,7 @@ TEST(FaultPlan, RefusesWhatCannotBe) {
   EXPECT_EQ(refusal("drop: all, share: 1, to: moon"),
             "x.yaml:3: faults.to: front, prefill_engine, decode_instance or encoder_machine is "
             "expected");
-  EXPECT_EQ(refusal("kill: decode_instance, for_ms: 5").substr(0, 36),
+  EXPECT_EQ(refusal("kill: decode_instance, at_ms: 1, for_ms: 5").substr(0, 36),
             "x.yaml:3: unknown key faults.for_ms;");
 }
 

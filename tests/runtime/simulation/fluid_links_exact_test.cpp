@@ -72,6 +72,7 @@ class PlainLinks {
 
   void set_bandwidth(std::uint32_t id, double bandwidth, std::int64_t now) {
     links[id].bandwidth = bandwidth;
+    links[id].rated = links[id].share();
     for (auto& [name, flow] : flows) {
       if (!flow.on(id)) continue;
       for (const std::uint32_t other : flow.path) {
@@ -103,7 +104,10 @@ class PlainLinks {
  private:
   void share_anew(std::uint32_t id, double before, std::int64_t now) {
     Link& link = links[id];
-    if (std::min(before, link.share()) >= link.widest) return;
+    if (std::min(before, link.share()) >= link.widest) {
+      link.rated = 0;
+      return;
+    }
     if (std::abs(link.share() - link.rated) * FluidLinks::kExactFlows < link.rated) return;
     link.rated = link.share();
     for (auto& [name, flow] : flows) {

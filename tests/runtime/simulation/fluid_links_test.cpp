@@ -110,6 +110,46 @@ TEST(FluidLinks, ASpineThatIsNarrowedHoldsUpWhatRunsOverItAlready) {
   EXPECT_EQ(ended_by(links, at_ms(325)).size(), 2u);
 }
 
+TEST(FluidLinks, AHalvedLinkIsSharedAnewWhenAFlowEnds) {
+  FluidLinks links;
+  const LinkId link = links.add_link(100);
+  links.start(Bytes(10'000), std::array{link}, Time());
+  const FlowId other = links.start(Bytes(10'000), std::array{link}, Time());
+  links.set_bandwidth(link, 50, Time() + seconds(2));  // 9,900 bytes left of each
+  links.cancel(other, Time() + seconds(4));
+  // 9,850 left, alone.
+  EXPECT_EQ(*links.next_end(), Time() + seconds(201));
+}
+
+TEST(FluidLinks, AWidenedLinkIsSharedByTheNextFlow) {
+  FluidLinks links;
+  const LinkId link = links.add_link(50);
+  links.start(Bytes(10'000), std::array{link}, Time());
+  links.set_bandwidth(link, 100, Time() + seconds(2));  // 9,900 left
+  links.start(Bytes(100'000), std::array{link}, Time() + seconds(3));
+  // 9,800 left at 50 a second.
+  EXPECT_EQ(*links.next_end(), Time() + seconds(199));
+}
+
+TEST(FluidLinks, SharesThatWereNotLookedAtCountWhenTheyHoldUp) {
+  FluidLinks links;
+  const LinkId all = links.add_link(60);
+  const LinkId narrow = links.add_link(16);
+  const LinkId wide = links.add_link(100);
+  const LinkId middle = links.add_link(25);
+  links.start(Bytes(1'600), std::array{narrow, all}, Time());
+  links.start(Bytes(2'500), std::array{middle, all}, Time());
+  links.start(Bytes(100'000), std::array{wide, all}, Time());
+  // Three on 60: 16 (its own link), 20, 20.
+  EXPECT_EQ(*links.next_end(), Time() + seconds(100));
+  const auto first = *links.next_end();
+  std::size_t ended = 0;
+  links.take_ended(first, [&](FlowId) { ++ended; });
+  EXPECT_EQ(ended, 1u);
+  // The second has 500 left, and its own link's 25.
+  EXPECT_EQ(*links.next_end(), Time() + seconds(120));
+}
+
 TEST(FluidLinks, ACrowdSharesOneLink) {
   FluidLinks links;
   const LinkId link = links.add_link(1000 * kMega);

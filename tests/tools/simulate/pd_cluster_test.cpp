@@ -161,6 +161,44 @@ TEST(PdCluster, LosesNothingWhenGroupsDieAndClientsLeave) {
   EXPECT_GT(rerouted, 20u) << "rows of dead instances went on elsewhere";
 }
 
+TEST(PdCluster, UseIsOfTheWholeTimeUpToTheLoadsEnd) {
+  ClusterPlan plan = small_plan(2);
+  plan.workload.num_requests = 30;
+  plan.workload.warmup = 200;  // one after the other
+  const auto cluster = run(plan);
+  const GroupUse decode = cluster->decode_use();
+  EXPECT_GT(cluster->used_seconds(), 10 * cluster->traffic().report().duration().seconds());
+  EXPECT_LE(decode.busy, decode.members * cluster->used_seconds());
+  EXPECT_GT(decode.busy, 0);
+}
+
+TEST(PdCluster, WhatAGroupDidBeforeItWasKilledCounts) {
+  ClusterPlan plan = small_plan(2);
+  plan.set_constant("start_up_s", 0.1, "test");
+  const GroupUse whole = run(plan)->prefill_use();
+  // Near the load's end, which is at 10 s.
+  plan.faults = {killed(GroupKind::kPrefillEngine, 0, 9'500),
+                 killed(GroupKind::kPrefillEngine, 1, 9'500)};
+  const GroupUse broken = run(plan)->prefill_use();
+  EXPECT_EQ(broken.members, whole.members);
+  EXPECT_NEAR(broken.busy, whole.busy, 0.1 * whole.busy);
+  EXPECT_GE(broken.tokens, whole.tokens);
+}
+
+TEST(PdCluster, PausesChangeNothing) {
+  ClusterPlan plan = small_plan(4);
+  plan.workload.num_requests = 60;
+  plan.set_constant("start_up_s", 1, "test");
+  plan.faults = {killed(GroupKind::kDecodeInstance, 0, 900)};
+  const auto whole = run(plan);
+  auto made = PdCluster::make(plan, {});
+  ASSERT_TRUE(made.ok());
+  (*made)->run_until(Time() + milliseconds(142));
+  ASSERT_TRUE((*made)->run().ok());
+  EXPECT_EQ((*made)->world().events(), whole->world().events());
+  EXPECT_EQ((*made)->world().trace_hash(), whole->world().trace_hash());
+}
+
 TEST(PdCluster, TheSameSeedGivesTheSameEvents) {
   for (const std::uint64_t seed : {3, 4}) {
     ClusterPlan plan = small_plan(seed);
