@@ -10,8 +10,8 @@ namespace troupe {
 Error no_encoders() {
   return Error{Code::kInvalid,
                "--image-share (a plan's workload.image_share): there is nobody to encode images; "
-               "give the plan of a cluster "
-               "(--config) encoders: {machines: 1}, or leave them out"};
+               "give a plan with prefill: and decode: (--config) encoders: {machines: 1}, or leave "
+               "them out; engines that do both take none"};
 }
 
 std::uint32_t PdCluster::images_most() const {

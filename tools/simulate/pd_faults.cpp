@@ -156,12 +156,15 @@ void PdFaults::end(const ClusterFault& fault, const FaultSchedule::Moment& momen
 }
 
 void PdFaults::kill(std::size_t group) {
-  const ActorRef ref = parts_.world->core<GroupHostCore>(parts_.hosts.at(group)).group();
+  World& world = *parts_.world;
+  const ActorRef ref = world.core<GroupHostCore>(parts_.hosts.at(group)).group();
   // One that is starting has nothing to lose.
-  if (parts_.world->find(ref) == nullptr) return;
+  if (world.find(ref) == nullptr) return;
   ++counts_.groups_killed;
   parts_.before_kill(group);
-  parts_.world->kill(parts_.world->now(), ref);
+  world.kill(world.now(), ref);
+  // At once, so that nobody who samples at this moment counts it twice.
+  world.run_until(world.now() + nanoseconds(1));
 }
 
 void PdFaults::kill(FrontService service) {
@@ -195,7 +198,6 @@ void PdFaults::end_silence(std::size_t group, std::uint32_t Silence::*what) {
   if (alone && silence.lost) {
     silence.lost = false;
     kill(group);
-    world.run_until(world.now() + nanoseconds(1));
   }
   --(silence.*what);
   if (what == &Silence::freezes && silence.freezes == 0) world.thaw(node_of(group));

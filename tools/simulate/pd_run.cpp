@@ -67,7 +67,7 @@ void PdCluster::advance(Time until) {
 }
 
 void PdCluster::sample() {
-  next_sample_ = world_->now() + options_.sample_every;
+  next_sample_ = next_sample_ + options_.sample_every;
   rules_.sweep();
   answer_rate_.add(world_->now(), traffic().report().count(Outcome::kOk));
   if (options_.on_sample) options_.on_sample(*this);

@@ -185,6 +185,23 @@ TEST(PdCluster, WhatAGroupDidBeforeItWasKilledCounts) {
   EXPECT_GE(broken.tokens, whole.tokens);
 }
 
+TEST(PdCluster, AKillAtTheMomentOfASampleIsNotSeenTwice) {
+  ClusterPlan plan = small_plan(2);
+  plan.set_constant("start_up_s", 0.1, "test");
+  plan.faults = {killed(GroupKind::kDecodeInstance, 0, 2'000)};
+  PdCluster::Options options;
+  std::vector<double> busy{0};
+  options.on_sample = [&](PdCluster& cluster) { busy.push_back(cluster.decode_use().busy); };
+  auto made = PdCluster::make(plan, std::move(options));
+  ASSERT_TRUE(made.ok());
+  (*made)->run_until(Time() + seconds(6));
+  ASSERT_EQ(busy.size(), 7u);
+  for (std::size_t i = 1; i < busy.size(); ++i) {
+    EXPECT_GE(busy[i], busy[i - 1]);
+    EXPECT_LE(busy[i] - busy[i - 1], 8 * 1.000001) << "of eight GPUs, in a second";
+  }
+}
+
 TEST(PdCluster, PausesChangeNothing) {
   ClusterPlan plan = small_plan(4);
   plan.workload.num_requests = 60;
