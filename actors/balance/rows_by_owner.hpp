@@ -1,7 +1,7 @@
 // What one step or round has to tell each owner of requests, gathered into one message an owner.
 //
-// Why: a step of 64 GPUs ends a dozen rows, and a round of a balancer places as many. One message
-// each would cost the routers as much as all the rest of a request's way through them.
+// Why: a step of 64 GPUs ends a dozen rows, and a round of a balancer places as many: a message
+// each costs a delivery each, and a handler that comes to its rows one by one.
 //
 // M: a message whose `rows` is a vector. Order: as added. Not thread-safe; lives for one step.
 #pragma once

@@ -14,6 +14,7 @@ namespace troupe {
 namespace {
 
 constexpr double kMomentMost = 9e9;  ///< seconds; a Time holds a little more
+constexpr const char* kLoadEnded = "the load has ended; `continue` looks at what is left";
 constexpr std::uint64_t kStepsMost = 1'000'000;
 const char* const kCommands = "step [N], until TIME, show, replay [TIME], back [N], continue, quit";
 
@@ -96,9 +97,7 @@ Result<bool> RunControl::drive() {
                                         std::to_string(run_->traffic().live()) +
                                         " requests are under way"};
     }
-    // Slices do not begin anew where somebody paused: a run ends at the end of one.
-    const std::int64_t slice = run_->slice().value;
-    Time goal((now.value / slice + 1) * slice);
+    Time goal = next_slice();
     if (leave_at_) goal = std::min(goal, std::max(now, *leave_at_));
     if (pause_at_) goal = std::min(goal, std::max(now, *pause_at_));
     run_->run_until(goal);
@@ -109,6 +108,8 @@ Result<bool> RunControl::drive() {
       next = Next::kPause;
     }
   }
+  // An undisturbed run looks for the load's end between slices.
+  if (run_->world().now().value % run_->slice().value != 0) run_->run_until(next_slice());
   run_->finish();
   return true;
 }
@@ -160,19 +161,22 @@ Result<RunControl::Next> RunControl::obey(const std::string& line) {
   return Next::kPause;
 }
 
-void RunControl::run_to(Time until) {
+Time RunControl::next_slice() {
+  // Slices do not begin anew where somebody paused.
   const std::int64_t slice = run_->slice().value;
+  return Time((run_->world().now().value / slice + 1) * slice);
+}
+
+void RunControl::run_to(Time until) {
   while (run_->world().now() < until) {
-    if (run_->ended()) return say("the load has ended; `continue` looks at what is left");
-    run_->run_until(std::min(until, Time((run_->world().now().value / slice + 1) * slice)));
+    if (run_->ended()) return say(kLoadEnded);
+    run_->run_until(std::min(until, next_slice()));
   }
 }
 
 void RunControl::step(std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (run_->ended() && run_->world().now().value % run_->slice().value == 0) {
-      return say("the load has ended; `continue` looks at what is left");
-    }
+    if (run_->ended()) return say(kLoadEnded);
     const std::uint64_t before = run_->world().events();
     if (!run_->step()) return say("nothing is left to happen");
     // A fault, or a look at the rules, is a step without an event.

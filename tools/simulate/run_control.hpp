@@ -81,6 +81,7 @@ class RunControl {
   void step(std::uint64_t count);
   /// Up to the load's end.
   void run_to(Time until);
+  Time next_slice();
   Status replay(Time until, std::uint64_t events);
   void show();
   void where();

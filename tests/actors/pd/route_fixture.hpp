@@ -17,23 +17,27 @@ inline const ActorRef kOther = actor(81, 1, 2);
 inline const ActorRef kInstance = actor(82, 1, 3);
 inline constexpr RequestId kRequest{7};
 
+/// `vision`: nobody, or the vision balancer.
+inline RouteCore::Args route_args(ActorRef vision = {}, bool own_caches = false) {
+  auto wiring = std::make_shared<PdWiring>();
+  wiring->prefill_balancer = kPrefill;
+  wiring->decode_balancer = kDecode;
+  wiring->fabric = kFabric;
+  wiring->vision_balancer = vision;
+  wiring->own_caches = own_caches;
+  wiring->first_port = {PortId(0), PortId(0), PortId(4), PortId(8)};
+  RouteCore::Args args;
+  args.node = kNode;
+  args.model = "m";
+  args.context_max = 100'000;
+  args.prefixes.window_miss = 0;
+  args.rows_most = 2;
+  args.wiring = wiring;
+  return args;
+}
+
 class RouteTest : public testing::Test {
  protected:
-  static RouteCore::Args args() {
-    auto wiring = std::make_shared<PdWiring>();
-    wiring->prefill_balancer = kPrefill;
-    wiring->decode_balancer = kDecode;
-    wiring->fabric = kFabric;
-    wiring->first_port = {PortId(0), PortId(0), PortId(4), PortId(8)};
-    RouteCore::Args args;
-    args.node = kNode;
-    args.model = "m";
-    args.context_max = 100'000;
-    args.prefixes.window_miss = 0;
-    args.rows_most = 2;
-    args.wiring = wiring;
-    return args;
-  }
   Turn submits(std::uint32_t length = 10'000, std::uint32_t cached = 9'000,
                RequestId request = kRequest, ActorRef owner = kOwner) {
     auto work = std::make_shared<SimulatedWork>();
@@ -69,7 +73,7 @@ class RouteTest : public testing::Test {
     return prefilled().only<MoveBytes>(kFabric);
   }
 
-  CoreDriver<RouteCore> route{args()};
+  CoreDriver<RouteCore> route{route_args()};
 };
 
 }  // namespace troupe

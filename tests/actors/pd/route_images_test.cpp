@@ -12,22 +12,6 @@ const ActorRef kSpare = actor(84, 1, 5);
 
 class RouteImagesTest : public testing::Test {
  protected:
-  static RouteCore::Args args(bool own_caches = false) {
-    auto wiring = std::make_shared<PdWiring>();
-    wiring->prefill_balancer = kPrefill;
-    wiring->decode_balancer = kDecode;
-    wiring->fabric = kFabric;
-    wiring->vision_balancer = kVision;
-    wiring->own_caches = own_caches;
-    wiring->first_port = {PortId(0), PortId(0), PortId(4), PortId(8)};
-    RouteCore::Args args;
-    args.node = kNode;
-    args.model = "m";
-    args.context_max = 100'000;
-    args.prefixes.window_miss = 0;
-    args.wiring = wiring;
-    return args;
-  }
   static SubmitRow row(std::vector<SimulatedImage> images) {
     auto work = std::make_shared<ImageWork>();
     work->output = 50;
@@ -70,7 +54,7 @@ class RouteImagesTest : public testing::Test {
     chosen(2);
     moved(move);
   }
-  CoreDriver<RouteCore> route{args()};
+  CoreDriver<RouteCore> route{route_args(kVision)};
 };
 
 TEST_F(RouteImagesTest, EncodersAreAskedForWhenAMachineHasThePrompt) {
@@ -121,7 +105,7 @@ TEST_F(RouteImagesTest, WhatIsInTheStoreNeedsNoEmbeddings) {
 }
 
 TEST_F(RouteImagesTest, AnEnginesOwnCacheIsNotCountedOn) {
-  CoreDriver<RouteCore> own(args(true));
+  CoreDriver<RouteCore> own(route_args(kVision, true));
   own.hears(row({{140, 140, 8'960}}), from(kOwner));
   const Turn turn =
       own.hears(PrefillAssigned{kRequest, kEngine, kEngine, 1, 8'960, 2}, from(kPrefill));
@@ -218,7 +202,7 @@ TEST_F(RouteImagesTest, WhatNoEncoderTakesIsRejected) {
   const Turn many = route.hears(row(std::vector<SimulatedImage>(601)), from(kOwner));
   EXPECT_EQ(many.only<RowRejected>(kOwner).code, Code::kTooLarge);
   CoreDriver<RouteCore> blind([] {
-    RouteCore::Args blind = args();
+    RouteCore::Args blind = route_args(kVision);
     auto wiring = std::make_shared<PdWiring>(*blind.wiring);
     wiring->vision_balancer = {};
     blind.wiring = wiring;

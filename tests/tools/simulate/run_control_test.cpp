@@ -97,6 +97,18 @@ TEST_F(RunControlTest, ARunIsTheSameWhetherOrNotItWasPaused) {
   EXPECT_NE(text.find("submit_row{"), std::string::npos);
 }
 
+TEST_F(RunControlTest, StepsAndTimesBehindTheLoadsEndStopThere) {
+  ASSERT_TRUE(drive({}).value());
+  const std::uint64_t plain = cluster->world().trace_hash();
+  const std::uint64_t events = cluster->world().events();
+  for (const char* commands : {"step 1000000\n", "until 900\n", "step 100\nuntil 900\nstep 9\n"}) {
+    ASSERT_TRUE(drive(stepping(), commands).value());
+    EXPECT_EQ(cluster->world().trace_hash(), plain) << commands;
+    EXPECT_EQ(cluster->world().events(), events) << commands;
+  }
+  EXPECT_NE(said().find("the load has ended"), std::string::npos);
+}
+
 TEST_F(RunControlTest, AStepIsOneEventAndBackUndoesIt) {
   ASSERT_FALSE(drive(stepping(), "step 10\nback 3\nquit\n").value());
   EXPECT_EQ(cluster->world().events(), 7u);
