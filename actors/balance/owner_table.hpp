@@ -60,6 +60,8 @@ class OwnerTable {
     }
     return found;
   }
+  /// Begins to bring what is known of it into the cache.
+  void fetch(RequestId request) const { owners_.fetch(request); }
   std::size_t size() const { return owners_.size(); }
   /// All requests, in the order in which they came.
   template <class Visit>

@@ -54,14 +54,13 @@ void DecodeBalancerCore::end_instance(const ActorRef& ref, const char* why, Cont
   if (at == instances_.end()) return;
   const Instance instance = std::move(at->second);
   instances_.erase(at);
-  for (std::size_t i = 0; i < instance.gpus.size(); ++i) {
-    for (const RequestId request : placer_.remove_gpu(instance.gpus[i], context.now)) {
-      out.send(*owners_.owner_of(request),
-               make_message<DecodeReservationLost>(request, Code::kLost));
-      forget(request, out);
-    }
-    ranks_.erase(instance.ranks[i]);
-    out.unwatch(instance.ranks[i]);
+  for (const RequestId request : placer_.remove_gpus(instance.gpus, context.now)) {
+    out.send(*owners_.owner_of(request), make_message<DecodeReservationLost>(request, Code::kLost));
+    forget(request, out);
+  }
+  for (const ActorRef& rank : instance.ranks) {
+    ranks_.erase(rank);
+    out.unwatch(rank);
   }
   out.warn("decode_instance_ended", to_string(ref) + ": " + why);
   watch_deadlines(out);

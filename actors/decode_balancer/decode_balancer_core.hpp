@@ -54,6 +54,16 @@ class DecodeBalancerCore {
   void on(const Undeliverable& lost, Context& context, Effects& out);
   void on(const Drain& drain, Context& context, Effects& out);
 
+  void fetch_ahead(const DecodeStarted& started) const {
+    for (const StartedRow& row : started.rows) placer_.fetch(row.request);
+  }
+  void fetch_ahead(const ReleaseDecode& release) const {
+    for (const ReleasedRow& row : release.rows) {
+      placer_.fetch(row.request);
+      owners_.fetch(row.request);
+    }
+  }
+
   const char* phase() const { return draining_ ? "draining" : "serving"; }
   std::string describe() const;
   const DecodePlacer& placer() const { return placer_; }

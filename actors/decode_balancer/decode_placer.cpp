@@ -16,26 +16,28 @@ constexpr std::uint64_t kBlocksMost = 1u << 30;
 GpuId DecodePlacer::add_gpu(std::uint32_t blocks, std::uint32_t rows_most) {
   const GpuId gpu = pool_.add(blocks, rows_most);
   capacities_.insert(blocks);
-  if (on_gpu_.size() <= gpu.value) on_gpu_.resize(gpu.value + 1);
   return gpu;
 }
 
-std::vector<RequestId> DecodePlacer::remove_gpu(GpuId gpu, Time now) {
+std::vector<RequestId> DecodePlacer::remove_gpus(std::span<const GpuId> gpus, Time now) {
   std::vector<RequestId> lost;
-  for (const RequestId request : std::vector<RequestId>(on_gpu_[gpu.value])) {
-    Ticket& ticket = *tickets_.find(request);
+  for (auto& [request, ticket] : tickets_) {
+    if (ticket.state == State::kWaiting) continue;
+    if (std::find(gpus.begin(), gpus.end(), ticket.gpu) == gpus.end()) continue;
     if (ticket.state == State::kStarted) {
-      release(request);
       lost.push_back(request);
       continue;
     }
-    leave_gpu(request, ticket);
+    pool_.release(ticket.gpu, ticket.need);
     ticket.state = State::kWaiting;
     queue_.emplace(ticket.order, request);
     set_deadline(request, ticket, std::max(ticket.until, now));
   }
-  capacities_.erase(capacities_.find(pool_.at(gpu).blocks));
-  pool_.remove(gpu);
+  for (const RequestId request : lost) release(request);
+  for (const GpuId gpu : gpus) {
+    capacities_.erase(capacities_.find(pool_.at(gpu).blocks));
+    pool_.remove(gpu);
+  }
   for (const auto& [order, request] : queue_) {
     Ticket& ticket = *tickets_.find(request);
     if (can_never_fit(ticket.need)) set_deadline(request, ticket, now);
@@ -94,19 +96,10 @@ void DecodePlacer::release(RequestId request) {
   if (ticket->state == State::kWaiting) {
     queue_.erase(ticket->order);
   } else {
-    leave_gpu(request, *ticket);
+    pool_.release(ticket->gpu, ticket->need);
   }
   if (ticket->state == State::kStarted) --started_;
   tickets_.erase(request);
-}
-
-void DecodePlacer::leave_gpu(RequestId request, Ticket& ticket) {
-  auto& list = on_gpu_[ticket.gpu.value];
-  TROUPE_ASSERT(list[ticket.at] == request, "a ticket knows its place in its GPU's list");
-  list[ticket.at] = list.back();
-  tickets_.find(list[ticket.at])->at = ticket.at;
-  list.pop_back();
-  pool_.release(ticket.gpu, ticket.need);
 }
 
 void DecodePlacer::set_deadline(RequestId request, Ticket& ticket, Time at) {
@@ -150,8 +143,6 @@ bool DecodePlacer::place(RequestId request, Ticket& ticket, std::uint64_t level,
   if (!gpu) return false;
   pool_.reserve(*gpu, ticket.need);
   ticket.gpu = *gpu;
-  ticket.at = static_cast<std::uint32_t>(on_gpu_[gpu->value].size());
-  on_gpu_[gpu->value].push_back(request);
   ++ticket.generation;
   set_deadline(request, ticket, now + limits_.hold);
   ticket.state = State::kHeld;

@@ -15,8 +15,8 @@
 // ones are lost, their KV with them.
 //
 // Invariants
-// 1. A ticket is in exactly one of: the queue, one GPU's list. Its GPU's load contains its need
-//    from the decision to the end of the ticket.
+// 1. A ticket is in the queue, or has a GPU, whose load contains its need from the decision to the
+//    end of the ticket.
 // 2. Each ticket that is not started has a deadline.
 // 3. A ticket's generation grows with each placement: answers to an older one have no effect.
 //
@@ -28,6 +28,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -63,9 +64,9 @@ class DecodePlacer {
       : limits_(limits), policy_(rule) {}
 
   GpuId add_gpu(std::uint32_t blocks, std::uint32_t rows_most);
-  /// Its started tickets end and are returned; its held ones wait again. What no GPU that is left
-  /// could ever hold ends with the next expire().
-  std::vector<RequestId> remove_gpu(GpuId gpu, Time now);
+  /// Their started tickets end and are returned; their held ones wait again. What no GPU that is
+  /// left could ever hold ends with the next expire(). Looks at all tickets.
+  std::vector<RequestId> remove_gpus(std::span<const GpuId> gpus, Time now);
   DecodePool& pool() { return pool_; }
   const DecodePool& pool() const { return pool_; }
 
@@ -76,6 +77,8 @@ class DecodePlacer {
   bool start(RequestId request, std::uint32_t generation);
   /// Where a ticket is held; nothing: it waits, has started, or is not here.
   std::optional<Placement> held(RequestId request) const;
+  /// Begins to bring what start() and release() touch into the cache.
+  void fetch(RequestId request) const { tickets_.fetch(request); }
   /// Ends a ticket in any state; an unknown one is ignored.
   void release(RequestId request);
 
@@ -97,7 +100,6 @@ class DecodePlacer {
     Time deadline;  ///< of the state that it is in
     GpuId gpu;
     std::uint32_t generation = 0;
-    std::uint32_t at = 0;  ///< in its GPU's list
     State state = State::kWaiting;
   };
   using Queue = std::map<std::uint64_t, RequestId>;
@@ -110,14 +112,12 @@ class DecodePlacer {
               std::vector<Placement>& placed);
   void set_deadline(RequestId request, Ticket& ticket, Time at);
   bool holds(const DeadlineHeap::Entry& deadline) const;
-  void leave_gpu(RequestId request, Ticket& ticket);
 
   DecodeLimits limits_;
   DecodePolicy policy_;
   DecodePool pool_;
   IdMap<RequestId, Ticket> tickets_;
   Queue queue_;
-  std::vector<std::vector<RequestId>> on_gpu_;
   DeadlineHeap deadlines_;
   std::size_t started_ = 0;  ///< tickets without a deadline
   std::uint64_t next_order_ = 0;

@@ -177,8 +177,8 @@ void GatewayCore::begin(const HttpArrived& arrived, Terms terms, Context& contex
   args.timeout = terms.timeout;
   args.preparer = args_.preparer;
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
-  live_[id] = Live{request, arrived.session, arrived.exchange, arrived.tenant, {}, 0, terms.counts};
-  by_ref_.insert(request, id);
+  live_.insert(
+      request, {id, arrived.session, arrived.exchange, arrived.tenant, {}, 0, terms.counts});
 }
 
 bool GatewayCore::has_room_for(std::uint32_t rows, const std::string& tenant) const {
@@ -197,7 +197,7 @@ Error GatewayCore::no_room_for(std::uint32_t rows) const {
 }
 
 void GatewayCore::on(const PlaceRequest& place, Context& context, Effects& out) {
-  Live* const live = live_.find(place.request);
+  Live* const live = live_.find(context.from);
   if (live == nullptr) return;  // it has ended meanwhile
   auto placed = has_room_for(place.rows, live->tenant)
                     ? ranks_.place(place.model, place.rows)
@@ -227,12 +227,12 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
     store_ = ActorRef{};
     return;
   }
-  const RequestId* at = by_ref_.find(down.ref);
+  const Live* const at = live_.find(down.ref);
   if (at == nullptr) {
     ranks_.leave(down.ref);
     return tell_health(out);
   }
-  const Live& live = live_.at(*at);
+  const Live& live = *at;
   if (args_.front && down.reason != EndReason::kStopped) {
     out.send(args_.front, make_message<ExchangeLost>(live.exchange));
   }
@@ -243,17 +243,16 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
   }
   ranks_.release(live.place);
   more_rows_ -= live.more_rows;
-  live_.erase(*at);
-  by_ref_.erase(down.ref);
+  live_.erase(down.ref);
   out.gauge("troupe_requests_live", static_cast<double>(requests()));
-  if (draining_ && by_ref_.size() == 0) out.stop("drained");
+  if (draining_ && live_.empty()) out.stop("drained");
 }
 
 void GatewayCore::on(const SessionGone& gone, Context& context, Effects& out) {
   // The session had not been adopted yet when its client left.
-  for (const auto& [id, live] : live_) {
+  for (const auto& [request, live] : live_) {
     if (live.session == context.from && live.exchange == gone.exchange) {
-      return out.send(live.ref, make_message<SessionGone>(gone.exchange));
+      return out.send(request, make_message<SessionGone>(gone.exchange));
     }
   }
 }
@@ -282,9 +281,13 @@ void GatewayCore::on(const ResponsesStarted& started, Context&, Effects& out) {
 }
 
 void GatewayCore::on(const CancelRequest& cancel, Context& context, Effects& out) {
-  const Live* live = live_.find(cancel.request);
-  const bool found = live != nullptr;
-  if (found) out.send(live->ref, make_message<CancelRequest>(cancel));
+  // An operator's word: rare enough for a look at all.
+  bool found = false;
+  for (const auto& [request, live] : live_) {
+    if (live.id != cancel.request) continue;
+    found = true;
+    out.send(request, make_message<CancelRequest>(cancel));
+  }
   if (context.from) out.send(context.from, make_message<CancelAnswered>(cancel.request, found));
 }
 
@@ -296,11 +299,11 @@ void GatewayCore::on(const Drain& drain, Context&, Effects& out) {
   draining_ = true;
   tell_health(out);
   if (drain.within <= Duration()) {
-    for (const auto& [id, live] : live_) {
-      out.send(live.ref, make_message<Drain>(Duration()));
+    for (const auto& [request, live] : live_) {
+      out.send(request, make_message<Drain>(Duration()));
     }
   }
-  if (by_ref_.size() == 0) out.stop("drained");
+  if (live_.empty()) out.stop("drained");
 }
 
 const char* GatewayCore::phase() const {

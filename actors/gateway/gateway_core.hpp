@@ -59,6 +59,8 @@ class GatewayCore {
   void on(const Undeliverable& lost, Context& context, Effects& out);
   void on(const Drain& drain, Context& context, Effects& out);
 
+  void fetch_ahead(const Down& down) const { live_.fetch(down.ref); }
+
   const char* phase() const;
   std::string describe() const;
   /// Those that count: questions to the store of responses do not.
@@ -67,7 +69,7 @@ class GatewayCore {
  private:
   /// Unique in a cluster's life; below 2^53, so that JSON carries it.
   RequestId next_id(const ActorRef& self);
-  std::size_t requests() const { return by_ref_.size() - questions_; }
+  std::size_t requests() const { return live_.size() - questions_; }
   /// Whether a request under way of this tenant may have so many rows.
   bool has_room_for(std::uint32_t rows, const std::string& tenant) const;
   Error no_room_for(std::uint32_t rows) const;
@@ -97,7 +99,7 @@ class GatewayCore {
   ActorRef streams_;
   ActorRef store_;  ///< of responses; nobody if none are kept
   struct Live {
-    ActorRef ref;
+    RequestId id;
     ActorRef session;
     std::uint64_t exchange = 0;
     std::string tenant;
@@ -105,8 +107,7 @@ class GatewayCore {
     std::uint32_t more_rows = 0;  ///< behind its first
     bool counts = true;           ///< takes a place; else a question to the store
   };
-  IdMap<RequestId, Live> live_;
-  IdMap<ActorRef, RequestId> by_ref_;  ///< by the request's actor
+  IdMap<ActorRef, Live> live_;   ///< by the request's actor
   std::uint64_t more_rows_ = 0;        ///< of all live requests
   std::size_t questions_ = 0;          ///< of the live ones
   std::uint32_t next_request_ = 0;

@@ -44,15 +44,13 @@ void DecodeInstanceCore::join(Context& context, Effects& out) {
 
 void DecodeInstanceCore::on(const StartDecode& start, Context& context, Effects& out) {
   known_ = true;
-  if (jobs_.contains(start.request)) leave(start.request);  // its stop was lost
+  if (jobs_.contains(start.request.value)) leave(start.request);  // its stop was lost
   if (start.member >= args_.members || rows_[start.member] >= args_.rows_most) {
     return out.send(context.from, make_message<DecodeRefused>(start.request));
   }
-  jobs_.insert(start.request, Job{context.from, start.streams, start.member, start.generated});
-  if (std::find(routes_.begin(), routes_.end(), context.from) == routes_.end()) {
-    routes_.push_back(context.from);
-    out.watch(context.from);
-  }
+  const std::uint32_t told = listeners(context.from, start.streams, out);
+  ++listeners_[told].rows;
+  jobs_.insert(start.request.value, Job{told, start.member, start.generated});
   ++rows_[start.member];
   next_->enters.push_back(
       {start.member, start.request, start.context, start.generated, start.sealed.work});
@@ -60,22 +58,37 @@ void DecodeInstanceCore::on(const StartDecode& start, Context& context, Effects&
   launch(context, out);
 }
 
+std::uint32_t DecodeInstanceCore::listeners(const ActorRef& route, const ActorRef& streams,
+                                            Effects& out) {
+  auto at = std::find_if(listeners_.begin(), listeners_.end(), [&](const Listeners& one) {
+    return one.route == route && one.streams == streams;
+  });
+  if (at == listeners_.end()) {
+    at = std::find_if(listeners_.begin(), listeners_.end(),
+                      [](const Listeners& one) { return one.rows == 0; });
+    if (at == listeners_.end()) at = listeners_.insert(at, Listeners{});
+    *at = {route, streams};
+    out.watch(route);
+  }
+  return static_cast<std::uint32_t>(at - listeners_.begin());
+}
+
 void DecodeInstanceCore::on(const StopDecode& stop, Context& context, Effects& out) {
-  if (jobs_.contains(stop.request)) leave(stop.request);
+  if (jobs_.contains(stop.request.value)) leave(stop.request);
   out.send(context.from, make_message<GroupStopped>(stop.request));
 }
 
 void DecodeInstanceCore::on(const AskGroup& ask, Context& context, Effects& out) {
-  const bool here = jobs_.contains(ask.request);
+  const bool here = jobs_.contains(ask.request.value);
   out.send(context.from, make_message<GroupHas>(ask.request, here));
 }
 
 void DecodeInstanceCore::on(const Down& down, Context&, Effects&) {
-  std::erase(routes_, down.ref);
   std::vector<RequestId> gone;
-  for (const auto& [request, job] : jobs_) {
-    if (job.route == down.ref) gone.push_back(request);
-  }
+  jobs_.for_each([&](std::uint64_t request, const Job& job) {
+    if (listeners_[job.listeners].route == down.ref) gone.emplace_back(request);
+  });
+  std::sort(gone.begin(), gone.end());
   for (const RequestId request : gone) leave(request);
 }
 
@@ -85,15 +98,17 @@ void DecodeInstanceCore::leave(RequestId request) {
       next_->enters, [&](const GroupEntry& entry) { return entry.request == request; });
   std::erase_if(started_.rows, [&](const StartedRow& row) { return row.request == request; });
   if (entered == 0) {
-    next_->leaves.push_back({jobs_.at(request).member, request});
+    next_->leaves.push_back({jobs_.find(request.value)->member, request});
     replaced_.push_back(request);
   }
   drop(request);
 }
 
 void DecodeInstanceCore::drop(RequestId request) {
-  --rows_[jobs_.at(request).member];
-  jobs_.erase(request);
+  const Job& job = *jobs_.find(request.value);
+  --rows_[job.member];
+  --listeners_[job.listeners].rows;
+  jobs_.erase(request.value);
 }
 
 void DecodeInstanceCore::launch(Context& context, Effects& out) {
@@ -126,17 +141,23 @@ void DecodeInstanceCore::on(const Done<StepResult>& done, Context& context, Effe
   TokenBatches batches;
   RowsByOwner<DecodeEnded> told;
   for (const GroupEnd& end : result.ended) {
-    const Job* const job = jobs_.find(end.request);
+    const Job* const job = jobs_.find(end.request.value);
     // It left while the step ran. The device has forgotten it: the notice finds nothing.
     if (job == nullptr) continue;
     if (std::find(replaced_.begin(), replaced_.end(), end.request) != replaced_.end()) continue;
-    batches.add(job->streams, job->route, end.request, job->generated, end.tokens, true);
-    told.of(job->route).rows.push_back({end.request, job->generated + end.tokens});
+    const Listeners& those = listeners_[job->listeners];
+    batches.add(those.streams, those.route, end.request, job->generated, end.tokens, true);
+    told.of(those.route).rows.push_back({end.request, job->generated + end.tokens});
     drop(end.request);
   }
   batches.hand_out(steps_, out);
   told.hand_out(out);
   launch(context, out);
+}
+
+void DecodeInstanceCore::fetch_ahead(const Done<StepResult>& done) const {
+  if (done.failed) return;
+  for (const GroupEnd& end : done.output.group.result->ended) jobs_.fetch(end.request.value);
 }
 
 std::string DecodeInstanceCore::describe() const {

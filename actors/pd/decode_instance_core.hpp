@@ -29,7 +29,7 @@
 #include "actors/pd/group_use.hpp"
 #include "actors/pd/pd_messages.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/id_map.hpp"
+#include "runtime/base/flat_map.hpp"
 #include "runtime/cost/draft_budget.hpp"
 
 namespace troupe {
@@ -61,12 +61,15 @@ class DecodeInstanceCore {
   void on(const Down& down, Context& context, Effects& out);
   void on(const Undeliverable&, Context&, Effects&) {}  // routes are watched
 
+  void fetch_ahead(const StartDecode& start) const { jobs_.fetch(start.request.value); }
+  void fetch_ahead(const Done<StepResult>& done) const;
+
   const char* phase() const { return running_ ? "decoding" : "idle"; }
   std::string describe() const;
   const GroupUse& use() const { return use_; }
   template <class Visit>
   void for_each_request(Visit&& visit) const {
-    for (const auto& [request, job] : jobs_) visit(request);
+    jobs_.for_each([&](std::uint64_t request, const Job&) { visit(RequestId(request)); });
   }
   std::size_t rows() const { return jobs_.size(); }
   std::uint32_t rows_of(std::uint32_t member) const { return rows_[member]; }
@@ -74,12 +77,19 @@ class DecodeInstanceCore {
   std::uint32_t rows_most() const { return args_.rows_most; }
 
  private:
-  struct Job {
-    ActorRef route;
+  /// Who hears of rows: one pair a gateway.
+  struct Listeners {
+    ActorRef route;  ///< is watched
     ActorRef streams;
+    std::uint32_t rows = 0;
+  };
+  /// Small: a group has thousands.
+  struct Job {
+    std::uint32_t listeners = 0;  ///< an index of listeners_
     std::uint32_t member = 0;
     std::uint32_t generated = 0;
   };
+  std::uint32_t listeners(const ActorRef& route, const ActorRef& streams, Effects& out);
   void join(Context& context, Effects& out);
   void drop(RequestId request);
   void leave(RequestId request);
@@ -88,8 +98,8 @@ class DecodeInstanceCore {
   Args args_;
   DraftBudget budget_;
   std::vector<std::uint32_t> rows_;  ///< of each member
-  IdMap<RequestId, Job> jobs_;
-  std::vector<ActorRef> routes_;     ///< that are watched
+  FlatMap<Job> jobs_;                ///< by request
+  std::vector<Listeners> listeners_; ///< those without rows may become others
   std::shared_ptr<GroupPlan> next_;  ///< what changes with the next step
   DecodeStarted started_;            ///< that the balancer does not know yet
   std::vector<RequestId> replaced_;  ///< since the last launch: the device has older rows of them

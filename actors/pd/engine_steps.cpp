@@ -23,9 +23,7 @@ void EngineCore::admit(Job& job, Time now) {
   kv_used_ += job.target();
   job.queued += now - job.since;
   const std::uint64_t known =
-      job.sealed.work == nullptr
-          ? 0
-          : std::uint64_t{cache_.leading(job.sealed.work->chain)} * args_.limits.block_tokens;
+      std::uint64_t{cache_.leading(job.sealed.work.chain())} * args_.limits.block_tokens;
   // The last token is computed in any case: the next one comes from it.
   const std::uint64_t most =
       (job.length - 1) / args_.limits.block_tokens * args_.limits.block_tokens;
@@ -134,9 +132,7 @@ void EngineCore::take_chunks(const GroupResult& result, Effects& out) {
     Job& job = *known;
     job.computed += chunk.tokens;
     if (job.computed < job.target()) continue;
-    if (chunk.work != nullptr) {
-      cache_.touch(prompt_chain(chunk.work->chain, job.length, args_.limits.block_tokens));
-    }
+    cache_.touch(prompt_chain(chunk.work.chain(), job.length, args_.limits.block_tokens));
     job.decoding = true;
     ++decoding_;
     if (chunk.last) ++job.generated;

@@ -125,6 +125,8 @@ void FabricCore::arm(Effects& out) {
   if (!starts_.empty() && (!next || starts_.front().start < *next)) next = starts_.front().start;
   if (next == armed_) return;
   armed_ = next;
+  links_.fetch_soonest();
+  if (!starts_.empty()) links_.fetch(nic_in(starts_.front().to));
   if (next) {
     out.timer(kFabricTimer, *next);
   } else {

@@ -47,6 +47,12 @@ class FabricCore {
   void on(const TimerFired& fired, Context& context, Effects& out);
   void on(const Undeliverable&, Context&, Effects&) {}  // its flow has ended
 
+  void fetch_ahead(const MoveBytes& move) const {
+    if (move.kind == MoveKind::kFetch) return;  // it begins later
+    links_.fetch(nic_out(move.from));
+    links_.fetch(nic_in(move.to));
+  }
+
   std::string describe() const { return "flows=" + std::to_string(links_.flows()); }
   const FluidLinks& links() const { return links_; }
   LinkId spine() const { return spine_; }

@@ -43,8 +43,8 @@ void PrefillEngineCore::on(const StartPrefill& start, Context& context, Effects&
     return out.warn("start_prefill_refused", "it names no rank of this engine, or no tokens");
   }
   known_ = true;
-  if (jobs_.contains(start.request)) drop(start.request);  // its stop was lost
-  jobs_.insert(start.request, Job{context.from, start, context.now + start.time_left});
+  if (jobs_.contains(start.request.value)) drop(start.request);  // its stop was lost
+  jobs_.insert(start.request.value, Job{context.from, start, context.now + start.time_left});
   if (std::find(routes_.begin(), routes_.end(), context.from) == routes_.end()) {
     routes_.push_back(context.from);
     out.watch(context.from);
@@ -57,37 +57,38 @@ void PrefillEngineCore::on(const StartPrefill& start, Context& context, Effects&
 }
 
 std::uint32_t PrefillEngineCore::hit_of(const StartPrefill& start) const {
-  if (args_.cache_blocks == 0 || start.sealed.work == nullptr) return start.hit;
+  if (args_.cache_blocks == 0 || start.sealed.work.output == 0) return start.hit;
   // The balancer only guesses what is here.
   const std::uint64_t stored =
-      std::uint64_t{cache_.leading(start.sealed.work->chain)} * kBlockTokens;
+      std::uint64_t{cache_.leading(start.sealed.work.chain())} * kBlockTokens;
   return prefix_hit(start.length,
                     static_cast<std::uint32_t>(std::min<std::uint64_t>(stored, start.length)),
                     true);
 }
 
 void PrefillEngineCore::on(const StopPrefill& stop, Context& context, Effects& out) {
-  if (jobs_.contains(stop.request)) drop(stop.request);
+  if (jobs_.contains(stop.request.value)) drop(stop.request);
   out.send(context.from, make_message<GroupStopped>(stop.request));
 }
 
 void PrefillEngineCore::on(const AskGroup& ask, Context& context, Effects& out) {
-  const bool here = jobs_.contains(ask.request);
+  const bool here = jobs_.contains(ask.request.value);
   out.send(context.from, make_message<GroupHas>(ask.request, here));
 }
 
 void PrefillEngineCore::on(const Down& down, Context&, Effects&) {
   std::erase(routes_, down.ref);
   std::vector<RequestId> gone;
-  for (const auto& [request, job] : jobs_) {
-    if (job.route == down.ref) gone.push_back(request);
-  }
+  jobs_.for_each([&](std::uint64_t request, const Job& job) {
+    if (job.route == down.ref) gone.emplace_back(request);
+  });
+  std::sort(gone.begin(), gone.end());
   for (const RequestId request : gone) drop(request);
 }
 
 void PrefillEngineCore::drop(RequestId request) {
-  queues_[jobs_.at(request).start.member].withdraw(request);
-  jobs_.erase(request);
+  queues_[jobs_.find(request.value)->start.member].withdraw(request);
+  jobs_.erase(request.value);
 }
 
 void PrefillEngineCore::want_place(const Job& job, Time now, Wanted& wanted) {
@@ -107,7 +108,7 @@ void PrefillEngineCore::launch(Context& context, Effects& out) {
   Wanted wanted;
   for (std::uint32_t member = 0; member < args_.members; ++member) {
     for (const auto& chunk : queues_[member].next_step()) {
-      const Job& job = jobs_.at(chunk.request);
+      const Job& job = *jobs_.find(chunk.request.value);
       plan->chunks.push_back(
           {member, chunk.request, chunk.start, chunk.tokens, chunk.last, job.start.sealed.work});
       if (chunk.last) want_place(job, context.now, wanted);
@@ -163,7 +164,7 @@ void PrefillEngineCore::tell_progress(const GroupResult& result, Context& contex
   RowsByOwner<PrefillEnded> told;
   std::size_t ended = 0;
   for (const GroupChunk& chunk : plan_->chunks) {
-    const Job* const job = jobs_.find(chunk.request);
+    const Job* const job = jobs_.find(chunk.request.value);
     // The device tells ends in the order of chunks.
     const bool complete =
         ended < result.ended.size() && result.ended[ended].request == chunk.request;
@@ -172,10 +173,8 @@ void PrefillEngineCore::tell_progress(const GroupResult& result, Context& contex
     const StartPrefill& start = job->start;
     advanced.rows.push_back({chunk.request, start.generation, chunk.start + chunk.tokens});
     if (!chunk.last) continue;
-    if (chunk.work != nullptr) {
-      // A chain goes on with the answer's blocks, which decode computes.
-      cache_.touch(prompt_chain(chunk.work->chain, start.length, kBlockTokens));
-    }
+    // A chain goes on with the answer's blocks, which decode computes.
+    cache_.touch(prompt_chain(chunk.work.chain(), start.length, kBlockTokens));
     batches.add(start.streams, job->route, chunk.request, 0, 1, complete);
     told.of(job->route).rows.push_back({chunk.request, complete});
     drop(chunk.request);

@@ -29,7 +29,7 @@
 #include "actors/prefill_balancer/prefill_messages.hpp"
 #include "actors/prefill_balancer/prefix_cache.hpp"
 #include "runtime/actor/actor.hpp"
-#include "runtime/base/id_map.hpp"
+#include "runtime/base/flat_map.hpp"
 #include "runtime/cost/cost_fit.hpp"
 
 namespace troupe {
@@ -67,12 +67,17 @@ class PrefillEngineCore {
   void on(const Down& down, Context& context, Effects& out);
   void on(const Undeliverable&, Context&, Effects&) {}  // routes are watched
 
+  void fetch_ahead(const StartPrefill& start) const { jobs_.fetch(start.request.value); }
+  void fetch_ahead(const Done<StepResult>&) const {
+    for (const GroupChunk& chunk : plan_->chunks) jobs_.fetch(chunk.request.value);
+  }
+
   const char* phase() const { return plan_ == nullptr ? "idle" : "computing"; }
   std::string describe() const;
   const GroupUse& use() const { return use_; }
   template <class Visit>
   void for_each_request(Visit&& visit) const {
-    for (const auto& [request, job] : jobs_) visit(request);
+    jobs_.for_each([&](std::uint64_t request, const Job&) { visit(RequestId(request)); });
   }
   std::size_t jobs() const { return jobs_.size(); }
   /// Of all FIFOs; a request whose last chunk is in a step is in none.
@@ -95,7 +100,7 @@ class PrefillEngineCore {
 
   Args args_;
   std::vector<ChunkQueue> queues_;
-  IdMap<RequestId, Job> jobs_;
+  FlatMap<Job> jobs_;  ///< by request
   std::vector<ActorRef> routes_;           ///< that are watched
   bool known_ = false;                     ///< somebody sent it work: its joining was heard
   std::shared_ptr<const GroupPlan> plan_;  ///< of the step in flight

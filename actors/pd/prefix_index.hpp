@@ -35,12 +35,16 @@ class PrefixIndex {
 
   explicit PrefixIndex(const Options& options) : options_(options), store_(options.store_blocks) {}
 
-  /// Tokens of the prompt that need not be computed. `work` may be null.
-  std::uint32_t hit(const SimulatedWork* work, std::uint32_t length, Time now, Rng& rng);
+  /// Tokens of the prompt that need not be computed.
+  std::uint32_t hit(const SimulatedWork& work, std::uint32_t length, Time now, Rng& rng);
+  /// Whether anything of it can be found later.
+  static bool remembers(const SimulatedWork& work) {
+    return !work.chain().empty() || work.session != 0;
+  }
   /// The blocks of a prompt of this length are in the store now, its window on some machine.
-  void computed(const SimulatedWork* work, std::uint32_t length, Time now);
+  void computed(const SimulatedWork& work, std::uint32_t length, Time now);
   /// So are those of its answer.
-  void answered(const SimulatedWork* work, Time now);
+  void answered(const SimulatedWork& work, Time now);
   /// An engine has so much of a prompt in its own cache.
   void found(std::uint32_t tokens) { hit_ += tokens; }
 

@@ -36,7 +36,7 @@ void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   if (flows_.contains(submit.request) || by_owner_.contains(submit.owner)) {
     return reject(Code::kUnsupported, "this cluster gives one answer a request");
   }
-  const std::size_t images = images_of(submit.sealed.work.get()).size();
+  const std::size_t images = submit.sealed.work.images().size();
   if (images > 0) {
     const Status takes = check_images(images);
     if (!takes.ok()) return reject(takes.error().code, takes.error().message);
@@ -51,8 +51,8 @@ void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   flow.length = submit.prompt_length;
   flow.output_most = submit.max_tokens;
   flow.has_images = images > 0;
-  flow.hit =
-      prefixes_.hit(submit.sealed.work.get(), submit.prompt_length, context.now, context.rng);
+  flow.shares_prefix = PrefixIndex::remembers(submit.sealed.work);
+  flow.hit = prefixes_.hit(submit.sealed.work, submit.prompt_length, context.now, context.rng);
   by_owner_.insert(submit.owner, submit.request);
   out.watch(submit.owner);
   this->submit(flows_.insert(submit.request, std::move(flow)), context, out);

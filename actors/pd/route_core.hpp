@@ -100,6 +100,12 @@ class RouteCore {
   void on(const Down& down, Context& context, Effects& out);
   void on(const Undeliverable& lost, Context& context, Effects& out);
 
+  void fetch_ahead(const PrefillAssigned& assigned) const { flows_.fetch(assigned.request); }
+  void fetch_ahead(const BytesMoved& moved) const { flows_.fetch(request_of(moved.move)); }
+  void fetch_ahead(const PrefillEnded& ended) const { fetch_rows(ended); }
+  void fetch_ahead(const DecodeReserved& reserved) const { fetch_rows(reserved); }
+  void fetch_ahead(const DecodeEnded& ended) const { fetch_rows(ended); }
+
   std::string describe() const { return "flows=" + std::to_string(flows_.size()); }
   std::size_t flows() const { return flows_.size(); }
   bool has(RequestId request) const { return flows_.contains(request); }
@@ -138,6 +144,7 @@ class RouteCore {
     std::uint8_t asked = 0;    ///< questions to its group without an answer
     bool first_token = false;  ///< its client has it
     bool has_images = false;
+    bool shares_prefix = false;  ///< others may find its blocks or its window
     std::uint8_t reroutes = 0;
     std::uint8_t moves = 0;  ///< transfers so far
     std::uint64_t move = 0;  ///< the one under way; 0: none
@@ -152,6 +159,10 @@ class RouteCore {
   };
   enum class Pool : std::uint8_t { kPrefill, kDecode };
 
+  static RequestId request_of(std::uint64_t move) { return RequestId(move >> kMovesBits); }
+  void fetch_rows(const auto& message) const {
+    for (const auto& row : message.rows) flows_.fetch(row.request);
+  }
   Flow* find(RequestId request);
   PortId port_of(const Place& place) const {
     return args_.wiring->port_of(place.group.node, place.member);

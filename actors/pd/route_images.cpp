@@ -19,7 +19,7 @@ void RouteCore::encode_images(Flow& flow, Context& context, Effects& out) {
   abandon_images(flow, context, out);
   // What is in the store needs no embeddings. What an engine's own cache has it knows itself.
   const std::uint32_t from = args_.wiring->own_caches ? 0 : flow.hit;
-  images_.begin(flow.request, images_of(flow.sealed.work.get()), from, flow.deadline - context.now,
+  images_.begin(flow.request, flow.sealed.work.images(), from, flow.deadline - context.now,
                 args_.wiring->vision_balancer, context, out);
 }
 

@@ -18,12 +18,11 @@ void RouteCore::submit(Flow& flow, Context& context, Effects& out) {
   submit.owner = context.self;
   submit.length = flow.length;
   submit.hit = flow.hit;
-  if (const SimulatedWork* work = flow.sealed.work.get()) {
-    submit.affinity = work->session;
-    const std::size_t first = std::min(work->chain.size(), kAffinityBlocks);
-    if (submit.affinity == 0 && first > 0) submit.affinity = work->chain[first - 1];
-    if (args_.wiring->own_caches) submit.chain = work->chain;
-  }
+  const std::span<const std::uint64_t> chain = flow.sealed.work.chain();
+  submit.affinity = flow.sealed.work.session;
+  const std::size_t first = std::min(chain.size(), kAffinityBlocks);
+  if (submit.affinity == 0 && first > 0) submit.affinity = chain[first - 1];
+  if (args_.wiring->own_caches) submit.chain.assign(chain.begin(), chain.end());
   submit.time_left = flow.deadline - context.now;
   out.send(args_.wiring->prefill_balancer, make_message<SubmitPrefill>(std::move(submit)));
 }
@@ -71,7 +70,7 @@ void RouteCore::start_prefill(Flow& flow, Context& context, Effects& out) {
 }
 
 void RouteCore::on(const BytesMoved& moved, Context& context, Effects& out) {
-  Flow* flow = find(RequestId(moved.move >> kMovesBits));
+  Flow* flow = find(request_of(moved.move));
   if (flow == nullptr || moved.move != flow->move) return;  // it was stopped
   flow->move = 0;
   if (flow->state == State::kFetching) return start_prefill(*flow, context, out);
@@ -94,7 +93,9 @@ void RouteCore::on(const PrefillEnded& ended, Context& context, Effects& out) {
 }
 
 void RouteCore::prompt_ended(Flow& flow, bool complete, Context& context, Effects& out) {
-  prefixes_.computed(flow.sealed.work.get(), flow.length, context.now);
+  if (flow.shares_prefix) {
+    prefixes_.computed(flow.sealed.work, flow.length, context.now);
+  }
   flow.first_token = true;
   if (complete) {
     release_decode(flow.request, out, 1);
@@ -150,8 +151,9 @@ void RouteCore::on(const DecodeEnded& ended, Context& context, Effects& out) {
     Flow* flow = find(row.request);
     if (flow == nullptr || flow->state != State::kDecoding) continue;
     if (context.from != flow->place.group) continue;  // late word of one that was given up
+    by_owner_.fetch_place(flow->owner);
     release.rows.push_back({row.request, row.output});
-    prefixes_.answered(flow->sealed.work.get(), context.now);
+    if (flow->shares_prefix) prefixes_.answered(flow->sealed.work, context.now);
     const std::uint64_t computed = flow->length - flow->hit + row.output;
     const PortId port = port_of(flow->place);
     out.send(args_.wiring->fabric,

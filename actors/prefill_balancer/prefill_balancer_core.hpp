@@ -62,6 +62,13 @@ class PrefillBalancerCore {
   void on(const Undeliverable& lost, Context& context, Effects& out);
   void on(const Drain& drain, Context& context, Effects& out);
 
+  void fetch_ahead(const PrefillAdvanced& advanced) const {
+    for (const PrefillRow& row : advanced.rows) {
+      pool_->fetch(row.request);
+      owners_.fetch(row.request);
+    }
+  }
+
   const char* phase() const { return draining_ ? "draining" : "serving"; }
   std::string describe() const;
   const PrefillPool& pool() const { return *pool_; }

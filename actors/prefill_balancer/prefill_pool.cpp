@@ -24,7 +24,7 @@ EngineId PrefillPool::add_engine(std::uint32_t ranks) {
 
 void PrefillPool::remove_engine(EngineId id) {
   Engine& engine = engines_[id.value];
-  TROUPE_ASSERT(engine.jobs.empty(), "an engine's jobs are taken back before it leaves");
+  TROUPE_ASSERT(engine.jobs == 0, "an engine's jobs are taken back before it leaves");
   order_of(engine.group).erase(key_of(id));
   engine = Engine();
   std::erase(there_, id);
@@ -52,7 +52,10 @@ void PrefillPool::drop_job(RequestId request) {
 }
 
 std::vector<RequestId> PrefillPool::jobs_of(EngineId engine) const {
-  std::vector<RequestId> jobs = engines_[engine.value].jobs;
+  std::vector<RequestId> jobs;
+  for (const auto& [request, job] : jobs_) {
+    if (job.engine == engine) jobs.push_back(request);
+  }
   std::sort(jobs.begin(), jobs.end(),
             [&](RequestId a, RequestId b) { return jobs_.find(a)->order < jobs_.find(b)->order; });
   return jobs;
@@ -73,8 +76,7 @@ void PrefillPool::hand(PrefillJob& job, EngineId id, std::uint32_t hit) {
   job.computed = std::min(hit, job.length);
   ++job.generation;
   job.load = curve_.work(job.length - job.computed, job.computed);
-  job.at = static_cast<std::uint32_t>(engine.jobs.size());
-  engine.jobs.push_back(job.request);
+  ++engine.jobs;
   set_load(id, lowest, job.load);
 }
 
@@ -88,10 +90,7 @@ void PrefillPool::advance(PrefillJob& job, std::uint32_t computed) {
 
 void PrefillPool::take_back(PrefillJob& job) {
   TROUPE_ASSERT(!job.waiting(), "a job that waits is nowhere to be taken from");
-  auto& list = engines_[job.engine.value].jobs;
-  list[job.at] = list.back();
-  find(list[job.at])->at = job.at;
-  list.pop_back();
+  --engines_[job.engine.value].jobs;
   set_load(job.engine, job.rank, Duration() - job.load);
   job.load = Duration();
   job.computed = job.hit;

@@ -51,7 +51,6 @@ struct PrefillJob {
   std::uint32_t computed = 0;
   EngineId engine = kNoEngine;
   std::uint32_t rank = 0;
-  std::uint32_t at = 0;          ///< in its engine's list
   std::uint32_t generation = 0;  ///< how often it was handed to an engine
 
   bool waiting() const { return engine == kNoEngine; }
@@ -72,12 +71,14 @@ class PrefillPool {
   /// nullptr if there is none.
   PrefillJob* find(RequestId request) { return jobs_.find(request); }
   const PrefillJob* find(RequestId request) const { return jobs_.find(request); }
+  /// Begins to bring it into the cache.
+  void fetch(RequestId request) const { jobs_.fetch(request); }
   /// Requires: its request is not 0 and not there. Pointers to a job end with it.
   PrefillJob& add_job(PrefillJob job);
   /// Requires: it waits.
   void drop_job(RequestId request);
   std::size_t jobs() const { return jobs_.size(); }
-  /// In their order.
+  /// In their order. Looks at all jobs: for ends of engines only.
   std::vector<RequestId> jobs_of(EngineId engine) const;
 
   /// To the engine's idlest rank, `hit` tokens of it being there or on the way. Requires: it waits.
@@ -119,7 +120,7 @@ class PrefillPool {
     Duration most;
     Duration sum;
     std::uint32_t group = 0;
-    std::vector<RequestId> jobs;
+    std::uint32_t jobs = 0;
   };
 
   Key key_of(EngineId engine) const;

@@ -60,6 +60,8 @@ void RequestCore::prepare(std::shared_ptr<const ResponseChain> earlier, Effects&
   out.compute(kPrepare,
               make_job<Prepared>(std::move(job), cost, brief ? JobLength::kBrief : JobLength::kAny),
               deadline_);
+  // Only a conversation that goes on is prepared twice. A body may be megabytes.
+  if (client_.protocol != recipe::Protocol::kResponses) args_.arrived = {};
 }
 
 void RequestCore::on(const Done<Prepared>& done, Context& context, Effects& out) {

@@ -19,7 +19,7 @@ AnswerEnding ending_of(Finish finish) {
 }
 
 std::uint64_t key_of(const ActorRef& session, std::uint64_t exchange) {
-  constexpr std::uint64_t kNeighbours = 16;  // exchanges of a session come in sequence
+  constexpr std::uint64_t kNeighbours = 4'096;  // exchanges of a session come in sequence
   return mix64(hash_of(session), exchange / kNeighbours) / kNeighbours * kNeighbours +
          exchange % kNeighbours;
 }
@@ -50,7 +50,7 @@ StreamTableCore::Choice& StreamTableCore::Row::choice_of(RequestId id) {
 void StreamTableCore::on(const OpenRow& open, Context& context, Effects& out) {
   TROUPE_ASSERT(!rows_.contains(open.request), "a request opens one row");
   Row row;
-  row.open = context.shared<OpenRow>();
+  row.open = open;
   row.writer = open.answer.format->open();
   row.choices.push_back({open.request, 0, {}, false});
   for (const RequestId id : open.more_rows) {
@@ -68,7 +68,12 @@ void StreamTableCore::on(const TokenBatch& batch, Context& context, Effects& out
   for (const auto& tokens : batch.rows) {
     Row* row = find(tokens.request);
     // Closed rows' tokens may still be on the way. A rank that restarted knows no row of ours.
-    if (row != nullptr && row->open->rank == batch.rank) take_tokens(*row, tokens, context, out);
+    if (row == nullptr || row->open.rank != batch.rank) continue;
+    fetch_line(row->writer.get());
+    if (tokens.finish != Finish::kNone) {
+      by_exchange_.fetch_place(key_of(row->open.session, row->open.exchange));
+    }
+    take_tokens(*row, tokens, context, out);
   }
   if (batch.acknowledge) out.send(batch.rank, make_message<BatchTaken>(batch.step));
 }
@@ -90,7 +95,7 @@ void StreamTableCore::take_tokens(Row& row, const RowTokens& tokens, Context& co
   observe_tokens(row, choice, tokens, context, out);
   std::string bytes;
   if (row.choices.size() > 1) row.writer->turn_to(row.index_of(choice));
-  row.writer->passed(context.now - row.open->arrived);
+  row.writer->passed(context.now - row.open.arrived);
   const bool stopped = row.writer->feed(tokens, bytes);
   write(row, std::move(bytes), context, out);
   if (stopped) {
@@ -112,7 +117,7 @@ void StreamTableCore::end_choice(Row& row, Choice& choice, Finish finish, CloseR
   if (last) return this->finish(row, finish, reason, std::move(bytes), context, out);
   write(row, std::move(bytes), context, out);
   if (reason == CloseReason::kStopString) {
-    out.send(row.open->rank, make_message<CancelRow>(choice.id));
+    out.send(row.open.rank, make_message<CancelRow>(choice.id));
   }
   watch_buffer(row, context, out);
 }
@@ -124,7 +129,7 @@ void StreamTableCore::observe_tokens(Row& row, Choice& choice, const RowTokens& 
   if (row.output_tokens == 0) {
     row.queued = tokens.queued;
     row.first_token_at = context.now;
-    out.observe("vllm:time_to_first_token_seconds", (context.now - row.open->arrived).seconds());
+    out.observe("vllm:time_to_first_token_seconds", (context.now - row.open.arrived).seconds());
   } else if (choice.output_tokens > 0) {
     out.observe("vllm:inter_token_latency_seconds", (context.now - choice.last_token_at).seconds());
   }
@@ -136,19 +141,19 @@ void StreamTableCore::observe_tokens(Row& row, Choice& choice, const RowTokens& 
 }
 
 void StreamTableCore::write(Row& row, std::string bytes, Context& context, Effects& out) {
-  if (bytes.empty() || !row.open->answer.format->streamed()) return;
+  if (bytes.empty() || !row.open.answer.format->streamed()) return;
   if (!row.begun) {
     row.begun = true;
-    HeaderList headers{{"content-type", row.open->answer.format->content_type()},
+    HeaderList headers{{"content-type", row.open.answer.format->content_type()},
                        {"cache-control", "no-cache"},
                        {"x-accel-buffering", "no"}};  // proxies such as nginx pass it on at once
-    out.send(row.open->session, make_message<SessionBegin>(row.open->exchange, std::uint16_t{200},
+    out.send(row.open.session, make_message<SessionBegin>(row.open.exchange, std::uint16_t{200},
                                                            std::move(headers)));
   }
   row.said_at = context.now;
   row.written += bytes.size();
-  out.send(row.open->session,
-           make_message<SessionWrite>(row.open->exchange, std::move(bytes), row.unsent_tokens));
+  out.send(row.open.session,
+           make_message<SessionWrite>(row.open.exchange, std::move(bytes), row.unsent_tokens));
   row.unsent_tokens = 0;
 }
 
@@ -162,7 +167,7 @@ void StreamTableCore::keep_alive(Context& context, Effects& out) {
   silence_due_ = Time();
   std::optional<Time> oldest;
   for (auto& [id, row] : rows_) {
-    if (!row.open->answer.format->streamed()) continue;
+    if (!row.open.answer.format->streamed()) continue;
     if (!row.parked && context.now - row.said_at >= args_.keep_alive) {
       std::string bytes;
       row.writer->keep_alive(bytes);
@@ -181,18 +186,18 @@ void StreamTableCore::watch_buffer(Row& row, Context& context, Effects& out) {
   if (!row.parked && outstanding > args_.buffer_max.value) {
     row.parked = true;
     park(row, true, out);
-    out.timer({kParkTimer, row.open->request.value}, context.now + args_.park_max);
+    out.timer({kParkTimer, row.open.request.value}, context.now + args_.park_max);
     out.count("troupe_rows_parked_total");
   } else if (row.parked && outstanding <= args_.buffer_max.value / 2) {
     row.parked = false;
     park(row, false, out);
-    out.cancel_timer({kParkTimer, row.open->request.value});
+    out.cancel_timer({kParkTimer, row.open.request.value});
   }
 }
 
 void StreamTableCore::park(Row& row, bool parked, Effects& out) {
   for (const Choice& choice : row.choices) {
-    if (!choice.over) out.send(row.open->rank, make_message<ParkRow>(choice.id, parked));
+    if (!choice.over) out.send(row.open.rank, make_message<ParkRow>(choice.id, parked));
   }
 }
 
@@ -209,8 +214,8 @@ void StreamTableCore::on(const TimerFired& fired, Context& context, Effects& out
   Row* row = find(RequestId(fired.tag.key));
   if (row == nullptr) return;
   out.count("troupe_rows_cut_slow_client_total");
-  out.send(row->open->session,
-           make_message<SessionCut>(row->open->exchange, facts(*row, AnswerEnding::kCancelled)));
+  out.send(row->open.session,
+           make_message<SessionCut>(row->open.exchange, facts(*row, AnswerEnding::kCancelled)));
   close(*row, CloseReason::kSlowClient, out);
 }
 
@@ -219,17 +224,17 @@ void StreamTableCore::finish(Row& row, Finish finish, CloseReason reason, std::s
   keep(row, out);
   AnswerFacts said = facts(row, ending_of(finish));
   if (row.writer->tally().calls_tools) said.ending = AnswerEnding::kToolCalls;
-  if (row.open->answer.format->streamed()) {
+  if (row.open.answer.format->streamed()) {
     write(row, std::move(bytes), context, out);
-    out.send(row.open->session, make_message<SessionEnd>(row.open->exchange, std::move(said)));
+    out.send(row.open.session, make_message<SessionEnd>(row.open.exchange, std::move(said)));
   } else {
-    HeaderList headers{{"content-type", row.open->answer.format->content_type()}};
-    out.send(row.open->session, make_message<SessionRespond>(row.open->exchange, std::uint16_t{200},
+    HeaderList headers{{"content-type", row.open.answer.format->content_type()}};
+    out.send(row.open.session, make_message<SessionRespond>(row.open.exchange, std::uint16_t{200},
                                                              std::move(headers), std::move(bytes),
                                                              row.unsent_tokens, std::move(said)));
   }
   out.count("vllm:request_success_total", 1, finished_reason(finish));
-  out.observe("vllm:e2e_request_latency_seconds", (context.now - row.open->arrived).seconds());
+  out.observe("vllm:e2e_request_latency_seconds", (context.now - row.open.arrived).seconds());
   if (row.output_tokens > row.choices.size()) {
     out.observe("vllm:request_time_per_output_token_seconds",
                 (row.last_token_at - row.first_token_at).seconds() * row.choices.size() /
@@ -240,25 +245,25 @@ void StreamTableCore::finish(Row& row, Finish finish, CloseReason reason, std::s
 
 /// Before the client sees the end: it may ask for the response at once.
 void StreamTableCore::keep(const Row& row, Effects& out) {
-  if (!row.open->store) return;
+  if (!row.open.store) return;
   SharedResponse kept = row.writer->kept();
-  if (kept) out.send(row.open->store, make_message<KeepResponse>(ResponseChain{{std::move(kept)}}));
+  if (kept) out.send(row.open.store, make_message<KeepResponse>(ResponseChain{{std::move(kept)}}));
 }
 
 AnswerFacts StreamTableCore::facts(const Row& row, AnswerEnding ending) const {
   AnswerFacts facts;
   const AnswerTally tally = row.writer->tally();
-  facts.request = row.open->request;
-  facts.model = row.open->model;
-  facts.streamed = row.open->answer.format->streamed();
+  facts.request = row.open.request;
+  facts.model = row.open.model;
+  facts.streamed = row.open.answer.format->streamed();
   facts.ending = ending;
-  facts.prompt_tokens = row.open->prompt_tokens;
+  facts.prompt_tokens = row.open.prompt_tokens;
   facts.cached_tokens = tally.cached_tokens;
   facts.output_tokens = row.output_tokens;
   facts.reasoning_tokens = tally.reasoning_tokens;
   if (row.output_tokens == 0) return facts;
   facts.queued = row.queued;
-  facts.first_token = row.first_token_at - row.open->arrived;
+  facts.first_token = row.first_token_at - row.open.arrived;
   facts.decoded = row.last_token_at - row.first_token_at;
   return facts;
 }
@@ -266,7 +271,7 @@ AnswerFacts StreamTableCore::facts(const Row& row, AnswerEnding ending) const {
 void StreamTableCore::fail(Row& row, Code code, const std::string& message, Context& context,
                            Effects& out) {
   SessionRespond answer =
-      error_response(row.open->exchange, row.open->answer.format->protocol(), code, message);
+      error_response(row.open.exchange, row.open.answer.format->protocol(), code, message);
   AnswerFacts said =
       facts(row, code == Code::kCancelled ? AnswerEnding::kCancelled : AnswerEnding::kError);
   said.code = answer.facts.code;
@@ -274,32 +279,32 @@ void StreamTableCore::fail(Row& row, Code code, const std::string& message, Cont
     std::string bytes;
     row.writer->fail(code, message, bytes);
     write(row, std::move(bytes), context, out);
-    if (row.open->answer.format->protocol() == recipe::Protocol::kResponses) {
+    if (row.open.answer.format->protocol() == recipe::Protocol::kResponses) {
       // response.failed is an end that all of its clients know; a cut body hides it from some.
-      out.send(row.open->session, make_message<SessionEnd>(row.open->exchange, std::move(said)));
+      out.send(row.open.session, make_message<SessionEnd>(row.open.exchange, std::move(said)));
     } else {
       // Cut, not ended: a client that does not read error events must not take this for the end.
-      out.send(row.open->session, make_message<SessionCut>(row.open->exchange, std::move(said)));
+      out.send(row.open.session, make_message<SessionCut>(row.open.exchange, std::move(said)));
     }
   } else {
     answer.facts = std::move(said);
-    out.send(row.open->session, make_message<SessionRespond>(std::move(answer)));
+    out.send(row.open.session, make_message<SessionRespond>(std::move(answer)));
   }
   out.count("troupe_requests_failed_total", 1, std::string(to_string(code)));
   close(row, CloseReason::kFailed, out);
 }
 
 void StreamTableCore::close(Row& row, CloseReason reason, Effects& out) {
-  out.send(row.open->owner, make_message<RowClosed>(row.open->request, reason, row.output_tokens));
-  forget(row.open->request, out);
+  out.send(row.open.owner, make_message<RowClosed>(row.open.request, reason, row.output_tokens));
+  forget(row.open.request, out);
 }
 
 void StreamTableCore::forget(RequestId id, Effects& out) {
   Row& row = *find(id);
   if (row.parked) out.cancel_timer({kParkTimer, id.value});
-  out.unwatch(row.open->owner);
-  for (const RequestId more : row.open->more_rows) more_.erase(more);
-  by_exchange_.erase(key_of(row.open->session, row.open->exchange));
+  out.unwatch(row.open.owner);
+  for (const RequestId more : row.open.more_rows) more_.erase(more);
+  by_exchange_.erase(key_of(row.open.session, row.open.exchange));
   rows_.erase(id);
   if (draining_ && rows_.empty()) out.stop("drained");
 }
@@ -312,15 +317,15 @@ void StreamTableCore::on(const FailRow& failed, Context& context, Effects& out) 
 void StreamTableCore::on(const CloseRow& closed, Context&, Effects& out) {
   Row* row = find(closed.request);
   if (row == nullptr) return;
-  out.send(row->open->session,
-           make_message<SessionCut>(row->open->exchange, facts(*row, AnswerEnding::kCancelled)));
+  out.send(row->open.session,
+           make_message<SessionCut>(row->open.exchange, facts(*row, AnswerEnding::kCancelled)));
   forget(closed.request, out);
 }
 
 void StreamTableCore::on(const Down& down, Context& context, Effects& out) {
   std::vector<RequestId> owned;
   for (const auto& [id, row] : rows_) {
-    if (row.open->owner == down.ref) owned.push_back(id);
+    if (row.open.owner == down.ref) owned.push_back(id);
   }
   for (const RequestId id : owned) {
     fail(*find(id), Code::kInternal, "the request was ended inside of the server: " + down.detail,

@@ -57,6 +57,10 @@ class StreamTableCore {
   void on(const Undeliverable& lost, Context& context, Effects& out);
   void on(const Drain& drain, Context& context, Effects& out);
 
+  void fetch_ahead(const TokenBatch& batch) const {
+    for (const RowTokens& row : batch.rows) rows_.fetch(row.request);
+  }
+
   const char* phase() const { return rows_.empty() ? "idle" : "streaming"; }
   std::string describe() const;
   std::size_t rows() const { return rows_.size(); }
@@ -69,7 +73,7 @@ class StreamTableCore {
     bool over = false;
   };
   struct Row {
-    Shared<OpenRow> open;
+    OpenRow open;  ///< a copy: what a token touches lies together
     std::unique_ptr<AnswerWriter> writer;
     bool begun = false;  ///< headers are written
     bool parked = false;

@@ -70,6 +70,11 @@ class TrafficCore {
   void on(const Undeliverable& lost, Context& context, Effects& out);
   void on(const Drain& drain, Context& context, Effects& out);
 
+  void fetch_ahead(const SessionAdopted& adopted) const { exchanges_.fetch(adopted.exchange); }
+  void fetch_ahead(const SessionBegin& begin) const { exchanges_.fetch(begin.exchange); }
+  void fetch_ahead(const SessionWrite& write) const { exchanges_.fetch(write.exchange); }
+  void fetch_ahead(const SessionEnd& end) const { exchanges_.fetch(end.exchange); }
+
   const char* phase() const;
   std::string describe() const;
   bool ended() const { return phase_ == Phase::kEnded; }

@@ -87,6 +87,7 @@ void TrafficCore::tell_drained(std::uint64_t number, Exchange& exchange, Effects
 void TrafficCore::on(const SessionEnd& end, Context& context, Effects& out) {
   Exchange* exchange = find(end.exchange);
   if (exchange == nullptr) return;
+  by_request_.fetch_place(exchange->request);
   ExchangeRecord& record = exchange->record;
   take_usage(*exchange);
   if (record.status != 200) {

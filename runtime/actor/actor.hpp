@@ -5,6 +5,9 @@
 // thread or outside randomness: a unit test calls it, the simulation drives it, the live host runs
 // it.
 //
+// A core with a row for each of very many things may have `void fetch_ahead(const M&) const`: begin
+// to bring what handling that message will touch into the cache. It changes nothing.
+//
 // `CoreActor<Core>` turns a message of forgotten type into the right overload. A message outside of
 // Accepts is a wiring fault: it fails an assertion and ends the actor.
 #pragma once
@@ -59,7 +62,12 @@ class Actor {
   /// Its state in a few "key=value" words, for `troupe admin show`.
   virtual std::string describe() const = 0;
   virtual void handle(const Message& message, Context& context, Effects& out) = 0;
+  /// This message was sent, and will be handled soon. Only of types that say so (ActorType).
+  virtual void fetch_ahead(const Message&) const {}
 };
+
+template <class Core, class M>
+concept Fetches = requires(const Core& core, const M& message) { core.fetch_ahead(message); };
 
 template <class Core>
 class CoreActor final : public Actor {
@@ -83,9 +91,25 @@ class CoreActor final : public Actor {
   void handle(const Message& message, Context& context, Effects& out) override {
     dispatch(message, context, out, typename Core::Accepts{});
   }
+  void fetch_ahead(const Message& message) const override {
+    fetch_ahead(message, typename Core::Accepts{});
+  }
   Core& core() { return core_; }
 
  private:
+  template <class... Ms>
+  void fetch_ahead(const Message& message, Protocol<Ms...>) const {
+    (fetch_ahead_as<Ms>(message) || ...);
+  }
+  template <class M>
+  bool fetch_ahead_as(const Message& message) const {
+    if constexpr (Fetches<Core, M>) {
+      if (message.kind() != M::info.kind) return false;
+      core_.fetch_ahead(detail::value_of<M>(message.payload()));
+      return true;
+    }
+    return false;
+  }
   template <class... Ms>
   void dispatch(const Message& message, Context& context, Effects& out, Protocol<Ms...>) {
     const std::uint16_t kind = message.kind();
@@ -115,9 +139,17 @@ std::unique_ptr<Actor> make_actor(void* args) {
       Core(std::move(*static_cast<typename Core::Args*>(args))));
 }
 
+namespace detail {
+template <class Core, class... Ms>
+constexpr bool fetches(Protocol<Ms...>) {
+  return (Fetches<Core, Ms> || ...);
+}
+}  // namespace detail
+
 template <class Core>
 inline constexpr ActorType actor_type{Core::kKind, &make_actor<Core>,
-                                      Core::Accepts::template accepts<Drain>};
+                                      Core::Accepts::template accepts<Drain>,
+                                      detail::fetches<Core>(typename Core::Accepts{})};
 
 template <class Core>
 Ref<typename Core::Accepts> Context::spawn(Effects& out, typename Core::Args args) {

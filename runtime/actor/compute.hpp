@@ -19,11 +19,15 @@ enum class JobLength : std::uint8_t {
 
 class ComputeJob {
  public:
+  /// What failed() does, for who has no job any more.
+  using Failure = Message (*)(OpId op, Error error);
+
   virtual ~ComputeJob() = default;
   /// Pure: no clock, no globals, the same result every time. May throw: the op then fails.
   virtual Message run(OpId op) const = 0;
   /// The message that says why no result came (pool full, deadline, exception).
-  virtual Message failed(OpId op, Error error) const = 0;
+  Message failed(OpId op, Error error) const { return failure()(op, std::move(error)); }
+  virtual Failure failure() const = 0;
   virtual Duration modelled_time() const = 0;
   virtual JobLength length() const = 0;
 };
@@ -43,8 +47,10 @@ class FunctionJob final : public ComputeJob {
     if (!result.ok()) return failed(op, result.error());
     return make_message<Done<Output>>(op, false, Error{}, std::move(result).value());
   }
-  Message failed(OpId op, Error error) const override {
-    return make_message<Done<Output>>(op, true, std::move(error), Output{});
+  Failure failure() const override {
+    return [](OpId op, Error error) {
+      return make_message<Done<Output>>(op, true, std::move(error), Output{});
+    };
   }
   Duration modelled_time() const override { return time_; }
   JobLength length() const override { return length_; }

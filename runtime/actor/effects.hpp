@@ -26,7 +26,8 @@ class Actor;
 struct ActorType {
   const char* kind;
   std::unique_ptr<Actor> (*make)(void* args);  ///< moves from its argument: once a Birth
-  bool drains = false;  ///< it accepts Drain: a shutdown asks it first and waits
+  bool drains = false;   ///< it accepts Drain: a shutdown asks it first and waits
+  bool fetches = false;  ///< it has rows far away in memory (Actor::fetch_ahead)
 };
 
 /// Which device of the node, and which of its streams.

@@ -42,6 +42,8 @@ struct EventOrder {
 class EventLane {
  public:
   static constexpr std::size_t kShiftMost = 16;
+  static constexpr std::size_t kLeast = 16;  ///< places
+  static constexpr std::size_t kSlack = 4;   ///< a ring is that many times longer than it must be
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
@@ -50,7 +52,7 @@ class EventLane {
 
   /// False: it stands too far from the end, and the event is still the caller's.
   bool push(const EventOrder& place, Event& event) {
-    if (size_ == ring_.size()) grow();
+    if (size_ == ring_.size()) resize(ring_.empty() ? kLeast : ring_.size() * 2);
     Sent* free = &at(size_);
     if (size_ > 0 && place.before(at(size_ - 1).place)) {
       free = make_room(place);
@@ -67,7 +69,18 @@ class EventLane {
     Event& event = ring_[head_].event;
     head_ = (head_ + 1) & mask_;
     --size_;
-    return std::move(event);
+    if (seen_ > 0) --seen_;
+    Event popped = std::move(event);
+    // A ring that a burst made long would lead through memory that nobody touched for long.
+    if (head_ == 0 && size_ * kSlack < ring_.size() && ring_.size() > kLeast) {
+      resize(ring_.size() / 2);
+    }
+    return popped;
+  }
+
+  /// Of the first `most` events those that no call has shown yet.
+  void look_ahead(std::size_t most, auto&& visit) {
+    for (; seen_ < size_ && seen_ < most; ++seen_) visit(at(seen_).event);
   }
 
  private:
@@ -87,10 +100,11 @@ class EventLane {
     return &at(size_ - after);
   }
 
-  void grow() {
-    std::vector<Sent> wider(ring_.empty() ? 16 : ring_.size() * 2);
-    for (std::size_t i = 0; i < size_; ++i) wider[i] = std::move(at(i));
-    ring_ = std::move(wider);
+  /// Requires: room for all that is there.
+  void resize(std::size_t size) {
+    std::vector<Sent> other(size);
+    for (std::size_t i = 0; i < size_; ++i) other[i] = std::move(at(i));
+    ring_ = std::move(other);
     mask_ = ring_.size() - 1;
     head_ = 0;
   }
@@ -99,6 +113,7 @@ class EventLane {
   std::size_t mask_ = 0;
   std::size_t head_ = 0;
   std::size_t size_ = 0;
+  std::size_t seen_ = 0;  ///< by look_ahead()
 };
 
 }  // namespace troupe

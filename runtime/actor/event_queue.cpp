@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/fetch.hpp"
+
 namespace troupe {
 
 namespace {
@@ -49,7 +51,7 @@ EventHandle EventQueue::put(const EventOrder& place, Event&& event) {
     heap_.emplace_back();
     sift_up(heap_.size() - 1, key);
   }
-  return {slot};
+  return {slot, places_[slot].index, place.due};
 }
 
 Event EventQueue::take(const First& first) {
@@ -74,59 +76,86 @@ EventQueue::Bucket& EventQueue::bucket_of(std::int64_t due) {
 }
 
 void EventQueue::put(Bucket& bucket, const Key& key) {
-  places_[key.slot].index = static_cast<std::uint32_t>(bucket.size());
-  bucket.push_back(key);
+  places_[key.slot].index = static_cast<std::uint32_t>(bucket.keys.size());
+  bucket.keys.push_back(key);
+}
+
+void EventQueue::compact(Bucket& bucket) {
+  std::erase_if(bucket.keys, [](const Key& key) { return key.slot == kGone; });
+  bucket.gone = 0;
+  for (std::size_t i = 0; i < bucket.keys.size(); ++i) {
+    places_[bucket.keys[i].slot].index = static_cast<std::uint32_t>(i);
+  }
 }
 
 void EventQueue::pour() {
   for (;;) {
     for (; horizon_ < fine_end_; horizon_ += std::int64_t{1} << kFineBits) {
       Bucket& bucket = fine_[static_cast<std::size_t>(horizon_ >> kFineBits) % kFine];
-      if (bucket.empty()) continue;
+      if (bucket.size() == 0) continue;
       horizon_ += std::int64_t{1} << kFineBits;
       later_ -= bucket.size();
-      for (const Key& key : bucket) {
+      for (const Key& key : bucket.keys) {
+        if (key.slot == kGone) continue;
         heap_.emplace_back();
         sift_up(heap_.size() - 1, key);
+        poured_.push_back(key.slot);
       }
-      bucket.clear();
+      bucket.keys.clear();
+      bucket.gone = 0;
       return;
     }
     TROUPE_ASSERT(!coarse_.empty(), "an event is in the heap or in a bucket");
     const auto first = coarse_.begin();
     horizon_ = first->first << kCoarseBits;
     fine_end_ = horizon_ + (std::int64_t{1} << kCoarseBits);
-    for (const Key& key : first->second) put(bucket_of(key.due), key);
+    for (const Key& key : first->second.keys) {
+      if (key.slot != kGone) put(bucket_of(key.due), key);
+    }
     coarse_.erase(first);
   }
 }
 
-void EventQueue::remove_later(EventHandle handle) {
-  const auto [due, index] = places_[handle.slot];
-  Bucket& bucket = bucket_of(due);
-  TROUPE_ASSERT(index < bucket.size() && bucket[index].slot == handle.slot,
-                "remove() needs a pending event");
-  bucket[index] = bucket.back();
-  places_[bucket[index].slot].index = index;
-  bucket.pop_back();
-  --later_;
-  if (bucket.empty() && due >= fine_end_) coarse_.erase(due >> kCoarseBits);
+const EventQueue::Bucket* EventQueue::find_bucket(std::int64_t due) const {
+  if (due < horizon_) return nullptr;
+  if (due < fine_end_) return &fine_[static_cast<std::size_t>(due >> kFineBits) % kFine];
+  const auto at = coarse_.find(due >> kCoarseBits);
+  return at == coarse_.end() ? nullptr : &at->second;
 }
 
-void EventQueue::remove(EventHandle handle) {
-  if (places_[handle.slot].due >= horizon_) {
+void EventQueue::fetch(const EventHandle& handle) const {
+  const Bucket* bucket = find_bucket(handle.due);
+  if (bucket == nullptr || handle.index >= bucket->keys.size()) return;
+  fetch_line(&bucket->keys[handle.index]);
+}
+
+void EventQueue::remove_later(const EventHandle& handle) {
+  Bucket& bucket = bucket_of(handle.due);
+  const auto stands = [&](std::uint32_t index) {
+    return index < bucket.keys.size() && bucket.keys[index].slot == handle.slot;
+  };
+  const std::uint32_t index = stands(handle.index) ? handle.index : places_[handle.slot].index;
+  TROUPE_ASSERT(stands(index), "remove() needs a pending event");
+  bucket.keys[index].slot = kGone;
+  --later_;
+  if (++bucket.gone * 4 < bucket.keys.size() * 3) return;
+  compact(bucket);
+  if (bucket.keys.empty() && handle.due >= fine_end_) coarse_.erase(handle.due >> kCoarseBits);
+}
+
+void EventQueue::remove_timer(const EventHandle& handle) {
+  if (handle.due >= horizon_) {
     remove_later(handle);
   } else {
-    remove_soon(handle);
+    remove_soon(handle.slot);
   }
-  events_[handle.slot] = {};
   free_.push_back(handle.slot);
 }
 
-void EventQueue::remove_soon(EventHandle handle) {
+void EventQueue::remove_soon(std::uint32_t slot) {
   if (hole_) drop_hole();
-  const std::size_t index = places_[handle.slot].index;
-  TROUPE_ASSERT(index < heap_.size() && heap_[index].slot == handle.slot,
+  const std::size_t index = places_[slot].index;
+  TROUPE_ASSERT(index < heap_.size() && heap_[index].slot == slot,
                 "remove() needs a pending event");
   const Key last = heap_.back();
   heap_.pop_back();

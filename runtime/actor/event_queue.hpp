@@ -1,14 +1,16 @@
 // The events of a virtual world, in order.
 //
 // Order: (due, tie, seq). `tie` is 0, or a hash of seed and seq when interleavings are explored;
-// seq is the order of pushing. Small keys over a pool of events; a removed event's key leaves at
-// once, so that a cancelled timer costs no memory.
+// seq is the order of pushing. Small keys over a pool of events; a removed event leaves the pool at
+// once, its key soon, so that a cancelled timer costs no memory.
 //
 // Messages travel one of two times, and stand in two lanes (event_lane.hpp), in order as they are.
 // Of the rest, what is due soon (within about a millisecond) stands in a 4-ary heap, what is due
 // later in buckets without an order: 256 of 1 ms, then any number of 268 ms. A bucket is poured
 // when all before it are empty. So the heap stays small, and a deadline of a request, which is
-// nearly always cancelled, is put into a bucket and taken out of it without a search.
+// nearly always cancelled, is put into a bucket and taken out of it without a search. Its key
+// is only marked: what else a removal would touch is far away by then. A bucket of which three
+// quarters are marked is made smaller.
 //
 // Speed: nearly every timer causes another one. So `pop` leaves a hole at the top, and the next
 // push fills it: one sift instead of two. Where each event's key stands is kept in an array of its
@@ -22,6 +24,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "runtime/actor/event_lane.hpp"
@@ -29,9 +32,12 @@
 
 namespace troupe {
 
+/// Beside the event's slot: where its key was put. It may have moved since, but hardly ever has when
+/// a deadline is cancelled.
 struct EventHandle {
   std::uint32_t slot = 0;
-  friend bool operator==(EventHandle, EventHandle) = default;
+  std::uint32_t index = 0;
+  std::int64_t due = 0;
 };
 
 class EventQueue {
@@ -45,7 +51,12 @@ class EventQueue {
   /// A message: any time of travel is right, but those that travel alike belong together.
   void push_message(Time due, Travel travel, Event&& event);
   /// Requires: a handle whose event is pending.
-  void remove(EventHandle handle);
+  void remove(const EventHandle& handle) {
+    remove_timer(handle);
+    events_[handle.slot] = {};
+  }
+  /// The same of one that holds no message: its event is not touched.
+  void remove_timer(const EventHandle& handle);
   bool empty() const { return size() == 0; }
   std::size_t size() const { return lanes_[0].size() + lanes_[1].size() + rest(); }
   /// Where the first event stands, until the next push, remove or take.
@@ -65,15 +76,33 @@ class EventQueue {
   /// Requires: !empty().
   Event pop() { return take(first()); }
 
+  // What will be due soon, each event at most once.
+  /// Messages that come next.
+  void look_ahead(auto&& visit) {
+    for (EventLane& lane : lanes_) lane.look_ahead(kLookAhead, visit);
+  }
+  /// What first() has poured into the heap since clear_poured(), as numbers for poured_event().
+  std::span<const std::uint32_t> poured() const { return poured_; }
+  /// Begins to bring what remove() touches into the cache.
+  void fetch(const EventHandle& handle) const;
+  const Event& poured_event(std::uint32_t number) const { return events_[number]; }
+  void clear_poured() { poured_.clear(); }
+
  private:
   struct Key : EventOrder {
     std::uint32_t slot = 0;
   };
-  using Bucket = std::vector<Key>;
+  struct Bucket {
+    std::vector<Key> keys;
+    std::size_t gone = 0;  ///< of them: events that were removed
+    std::size_t size() const { return keys.size() - gone; }
+  };
   struct Place {
     std::int64_t due = 0;     ///< tells where the key is
     std::uint32_t index = 0;  ///< in the heap or its bucket
   };
+  static constexpr std::size_t kLookAhead = 4;
+  static constexpr std::uint32_t kGone = ~std::uint32_t{0};  ///< no slot
   static constexpr int kFineBits = 20;
   static constexpr int kCoarseBits = 28;
   static constexpr std::size_t kFine = 1u << (kCoarseBits - kFineBits);
@@ -102,9 +131,12 @@ class EventQueue {
   void pour();
   /// Of a key that is due at or after horizon_.
   Bucket& bucket_of(std::int64_t due);
+  /// nullptr: it is not in a bucket.
+  const Bucket* find_bucket(std::int64_t due) const;
   void put(Bucket& bucket, const Key& key);
-  void remove_soon(EventHandle handle);
-  void remove_later(EventHandle handle);
+  void compact(Bucket& bucket);
+  void remove_soon(std::uint32_t slot);
+  void remove_later(const EventHandle& handle);
   std::size_t least_child(std::size_t first) const;
   void set(std::size_t index, const Key& key);
   void sift_up(std::size_t index, Key key);
@@ -123,6 +155,7 @@ class EventQueue {
   std::vector<Place> places_;  ///< by slot
   std::vector<Event> events_;  ///< by slot
   std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> poured_;  ///< slots
 };
 
 }  // namespace troupe

@@ -39,7 +39,7 @@ struct ActorRef {
 };
 
 /// Ids of a parent's children that are neighbours.
-inline constexpr std::uint64_t kChildrenTogether = 16;
+inline constexpr std::uint64_t kChildrenTogether = 4'096;
 
 /// Different for all actors that a process will ever know together; neighbours for neighbours of a
 /// node in the same life; never 0.

@@ -44,6 +44,11 @@ class RefList {
     return true;
   }
 
+  /// Begins to bring what erase() touches into the cache.
+  void fetch(const ActorRef& ref) const {
+    if (many_ != nullptr) many_->fetch_place(ref);
+  }
+
   std::size_t size() const { return many_ != nullptr ? many_->size() : few_.size(); }
 
   template <class Visit>

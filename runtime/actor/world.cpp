@@ -8,6 +8,9 @@ namespace troupe {
 
 namespace {
 constexpr Duration kLeast = nanoseconds(1);
+/// Of an actor, from its beginning: a request's, which is the one that is far away.
+constexpr std::size_t kActorFetched = 768;
+constexpr std::size_t kPayloadFetched = 256;  ///< of a message, from its beginning
 }  // namespace
 
 World::World(WorldOptions options)
@@ -40,6 +43,7 @@ void World::create(const ActorRef& ref, const ActorRef& parent, const ActorType&
   } else {
     roots_.push_back(ref);
   }
+  if (type.fetches) fetching_.insert(ref.local, created.actor.get());
   started(created);
 }
 
@@ -77,6 +81,7 @@ bool World::step_until(Time until) {
   TROUPE_ASSERT(first.due >= now_, "time never runs backwards");
   now_ = first.due;
   Event event = queue_.take(first);
+  look_ahead();
   if (frozen_.empty() || !hold(event)) dispatch(event);
   return true;
 }
@@ -88,7 +93,7 @@ void World::dispatch(Event& event) {
   }
   Entry* receiver = entries_.find(event.envelope.to.local);
   // It may be far away in memory, and travels while the digest is computed.
-  if (receiver != nullptr) __builtin_prefetch(receiver->actor.get());
+  if (receiver != nullptr) fetch_line(receiver->actor.get());
   if (options_.trace_hash) trace(event);
   if (options_.observer) options_.observer(now_, event.envelope);
   if (event.envelope.message.kind() == Kill::info.kind) {
@@ -107,6 +112,41 @@ void World::dispatch(Event& event) {
   if (!options_.settled) return;
   const bool there = receiver != nullptr && receiver->ref.life == event.envelope.to.life;
   options_.settled(event.envelope, there ? receiver->actor.get() : nullptr);
+}
+
+void World::fetch_ahead(const ActorRef& to, const Message& message) {
+  const Actor* const* fetching = fetching_.find(to.local);
+  if (fetching == nullptr) return entries_.fetch(to.local);
+  (*fetching)->fetch_ahead(message);
+}
+
+void World::fetch_actor(const Event& event) {
+  const std::uint64_t to = event.envelope.to.local;
+  if (fetching_.contains(to)) return;  // it has many requests: it is here
+  const Entry* receiver = entries_.find(to);
+  if (receiver == nullptr) return;
+  fetch_lines(receiver->actor.get(), kActorFetched);
+  if (receiver->timers.size() == 1) queue_.fetch(receiver->timers.begin()->event);
+}
+
+void World::look_ahead() {
+  queue_.look_ahead([this](const Event& event) { fetch_actor(event); });
+  if (queue_.poured().empty()) return;
+  // In three rounds: what one reads, the round before has fetched.
+  for (const std::uint32_t number : queue_.poured()) {
+    fetch_lines(&queue_.poured_event(number), sizeof(Event));
+  }
+  for (const std::uint32_t number : queue_.poured()) {
+    const Envelope& soon = queue_.poured_event(number).envelope;
+    if (soon.message) fetch_lines(&soon.message.payload(), kPayloadFetched);
+    entries_.fetch(soon.to.local);
+  }
+  for (const std::uint32_t number : queue_.poured()) {
+    const Event& soon = queue_.poured_event(number);
+    fetch_actor(soon);
+    if (soon.envelope.message) fetch_ahead(soon.envelope.to, soon.envelope.message);
+  }
+  queue_.clear_poured();
 }
 
 void World::run_until(Time until) {
@@ -128,13 +168,11 @@ void World::forget_timer(Entry& receiver, const Event& event) {
 }
 
 void World::forget_op(Entry& receiver, const Event& event) {
-  std::erase_if(receiver.ops, [&](const Op& op) {
-    if (op.id.value != event.key) return false;
-    if (op.launch != 0) launches_.erase(op.launch);
-    return true;
-  });
-  // Most actors never have another one.
-  if (receiver.ops.empty()) receiver.ops = {};
+  Op* const op = std::find_if(receiver.ops.begin(), receiver.ops.end(),
+                              [&](const Op& one) { return one.id.value == event.key; });
+  if (op == receiver.ops.end()) return;
+  if (op->launch != 0) launches_.erase(op->launch);
+  receiver.ops.erase_unordered(op);
 }
 
 void World::undeliverable(const Event& event) {
@@ -153,6 +191,11 @@ void World::execute(Entry& receiver, const Envelope& envelope) {
                   receiver.rng, receiver.next_child, envelope.message};
   try {
     receiver.actor->handle(envelope.message, context, effects_);
+    for (const auto& effect : effects_.list()) {
+      if (const auto* unwatch = std::get_if<effect::Unwatch>(&effect)) {
+        entries_.fetch(unwatch->ref.local);
+      }
+    }
     for (auto& effect : effects_.list()) {
       // By far the most frequent one needs no table.
       if (auto* send = std::get_if<effect::Send>(&effect)) {
@@ -207,7 +250,10 @@ void World::finish_end(ActorRef ref) {
   Entry* found = entries_.find(ref.local);
   TROUPE_ASSERT(found != nullptr && found->ref == ref, "an actor ends once");
   Entry& dead = *found;
-  for (const auto& timer : dead.timers) queue_.remove(timer.event);
+  for (const ActorRef& watched : dead.watching) {
+    if (const Entry* target = entry(watched)) target->watchers.fetch(ref);
+  }
+  for (const auto& timer : dead.timers) queue_.remove_timer(timer.event);
   for (const auto& op : dead.ops) {
     if (op.scheduled) queue_.remove(op.event);
     if (op.launch == 0) continue;
@@ -220,8 +266,9 @@ void World::finish_end(ActorRef ref) {
     if (Entry* target = entry(watched)) target->watchers.erase(ref);
   }
   auto tell = [&](const ActorRef& to) {
-    push_message(due_from(dead, to.node), ActorRef{}, to,
-                 make_message<Down>(ref, dead.end_reason, *dead.end_detail));
+    Message down = make_message<Down>(ref, dead.end_reason, *dead.end_detail);
+    fetch_ahead(to, down);
+    push_message(due_from(dead, to.node), ActorRef{}, to, std::move(down));
   };
   Entry* parent = entry(dead.parent);
   if (parent != nullptr) {
@@ -236,6 +283,7 @@ void World::finish_end(ActorRef ref) {
     if (!alive->watches_many) alive->watching.erase(ref);
     if (watcher != dead.parent) tell(watcher);  // a parent is told once
   });
+  fetching_.erase(ref.local);
   entries_.erase(ref.local);
 }
 

@@ -117,7 +117,7 @@ class World : private CompletionSink {
     EventHandle event;
     std::uint32_t device = 0;
     Time deadline;
-    std::shared_ptr<const ComputeJob> job;
+    ComputeJob::Failure failure = nullptr;  ///< of a compute; the job itself has run
   };
   /// What a delivery touches comes first, on as few cache lines as can be.
   struct Entry {
@@ -131,7 +131,7 @@ class World : private CompletionSink {
     RefList<3> watchers;  ///< one that ended may still be there, if it watched many
     /// Kept only while they are few: whoever watches thousands lives long, and they end before it.
     ShortList<ActorRef, 2> watching;
-    std::vector<Op> ops;
+    ShortList<Op, 1> ops;
     TimerBook timers;
     Rng rng;
     std::uint64_t next_child = 0;
@@ -185,6 +185,13 @@ class World : private CompletionSink {
     std::vector<Event> held;
   };
   bool step_until(Time until);
+  // What will be touched soon begins to travel to the cache: at 4,096 GPUs most of what a delivery
+  // touches is far away (docs/simulation.md).
+  /// Of a message that was sent: its receiver's entry, or its rows.
+  void fetch_ahead(const ActorRef& to, const Message& message);
+  /// Later: the receiver itself. Its entry has come.
+  void fetch_actor(const Event& event);
+  void look_ahead();
   Frozen* frozen(NodeId node);
   /// Whether the event waits for the thaw of its node.
   bool hold(Event& event);
@@ -207,6 +214,7 @@ class World : private CompletionSink {
   WorldOptions options_;
   EventQueue queue_;
   IdMap<std::uint64_t, Entry> entries_;  ///< by local id
+  FlatMap<const Actor*> fetching_;       ///< by local id: those that fetch ahead
   std::vector<ActorRef> roots_;
   IdMap<std::uint64_t, LaunchOwner> launches_;
   std::uint64_t next_launch_ = 0;

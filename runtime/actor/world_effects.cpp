@@ -24,6 +24,7 @@ void World::apply(Entry& entry, Effect& effect) {
 void World::apply(Entry& entry, effect::Send& send) {
   if (!send.to) return;
   const Time due = due_from(entry, send.to.node);
+  fetch_ahead(send.to, send.message);
   Event event{Envelope{entry.ref, send.to, std::move(send.message)}, EventKind::kMessage, 0, 0};
   if (send.to.node == entry.ref.node) {
     queue_.push_message(due, EventQueue::Travel::kLocal, std::move(event));
@@ -44,7 +45,7 @@ void World::apply(Entry& entry, effect::Timer& timer) {
 void World::apply(Entry& entry, effect::CancelTimer& cancel) {
   TimerBook::Timer* const at = entry.timers.find(cancel.tag);
   if (at == nullptr) return;
-  queue_.remove(at->event);
+  queue_.remove_timer(at->event);
   entry.timers.erase(at);
 }
 
@@ -105,20 +106,21 @@ void World::apply(Entry& entry, effect::Cancel& cancel) {
   if (op->launch != 0) {
     options_.devices[op->device]->cancel(LaunchId(op->launch), now_);
   } else {
-    schedule_done(entry, *op, now_, op->job->failed(op->id, {Code::kCancelled, "cancelled"}));
+    schedule_done(entry, *op, now_, op->failure(op->id, {Code::kCancelled, "cancelled"}));
   }
 }
 
 void World::apply(Entry& entry, effect::Compute& compute) {
   Op op;
   op.id = compute.op;
-  op.job = compute.job;
+  op.failure = compute.job->failure();
   const Time end = now_ + compute.job->modelled_time();
   Message done = end > compute.deadline
-                     ? op.job->failed(op.id, {Code::kDeadline, "the job ran out of time"})
-                     : run_job(*op.job, op.id);
+                     ? op.failure(op.id, {Code::kDeadline, "the job ran out of time"})
+                     : run_job(*compute.job, op.id);
+  compute.job.reset();
   schedule_done(entry, op, std::min(end, compute.deadline), std::move(done));
-  entry.ops.push_back(std::move(op));
+  entry.ops.push_back(op);
 }
 
 void World::apply(Entry& entry, effect::Watch& watch) {

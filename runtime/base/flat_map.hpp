@@ -1,7 +1,7 @@
 // A hash map from non-zero 64-bit keys for hot look-ups: open addressing, linear probing.
 //
 // Why: the simulation looks up an actor for every event; std::unordered_map chases a pointer each
-// time. There is no iteration on purpose: nothing may depend on the order of a hash table.
+// time. for_each() has no order that means anything: nothing may depend on that of a hash table.
 //
 // Pointers into the map are valid until the next insert or erase. Not thread-safe.
 #pragma once
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/base/assert.hpp"
+#include "runtime/base/fetch.hpp"
 #include "runtime/base/rng.hpp"
 
 namespace troupe {
@@ -58,7 +59,19 @@ class FlatMap {
     return true;
   }
 
+  /// Begins to bring the place of a key into the cache.
+  void fetch(std::uint64_t key) const { fetch_line(&cells_[home(key)]); }
+
   std::size_t size() const { return size_; }
+  bool contains(std::uint64_t key) const { return find(key) != nullptr; }
+
+  /// In any order: sort what you collect.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const Cell& cell : cells_) {
+      if (cell.key != 0) visit(cell.key, cell.value);
+    }
+  }
 
  private:
   struct Cell {

@@ -2,11 +2,15 @@
 //
 // Why: a core holds a row a request, and of ten thousands of live ones each look-up in a hash table
 // is a cache miss before the row's own. Ids of the same time are neighbours. So rows lie in pages
-// of kPage neighbours, and what is searched is the page: a table that is sixteen times smaller and
-// stays in the cache. Requests that come together share lines; nobody else's row is touched when
-// one comes or goes.
+// of kPage neighbours, and the places of kChapter neighbouring pages stand side by side: 16 bytes
+// for 64 rows. What is searched is the chapter, one of a few dozen. Requests that come together
+// share lines; nobody else's row is touched when one comes or goes.
 //
-// Any key does; keys without neighbours take a page each (sixteen times the memory of a row).
+// Any key does; keys without neighbours take a page and a chapter each (64 times the memory of a
+// row, and a kilobyte).
+//
+// A row is far away in memory when there are many. Who knows early that it will be wanted calls
+// fetch(): the line is there when it is.
 //
 // Order: pages as they were begun, within them by key: for ids in sequence that is their order.
 // Nothing depends on a hash, so that the same events give the same order.
@@ -16,6 +20,7 @@
 // erased. Nothing may be erased or inserted during an iteration. Not thread-safe.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <deque>
@@ -24,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/fetch.hpp"
 #include "runtime/base/flat_map.hpp"
 #include "runtime/base/strong.hpp"
 
@@ -41,19 +47,33 @@ constexpr std::uint64_t hash_of(const Strong<Tag, Number>& id) {
 
 template <class Key, class Value>
 class IdMap {
+ private:
+  static constexpr unsigned kPageBits = 6;
+  static constexpr unsigned kPage = 1u << kPageBits;
+
  public:
   using Item = std::pair<const Key, Value>;
 
+ private:
+  struct Page {
+    Page() {}  // its items are made one by one
+    Item& item(unsigned slot) { return *reinterpret_cast<Item*>(items[slot]); }
+    std::uint64_t first = 0;  ///< id
+    Page* before = nullptr;
+    Page* after = nullptr;
+    alignas(Item) std::byte items[kPage][sizeof(Item)];
+  };
+
+ public:
   IdMap() = default;
   IdMap(IdMap&& other) { *this = std::move(other); }
   IdMap& operator=(IdMap&& other) {
     clear();
-    index_ = std::move(other.index_);
+    chapters_ = std::move(other.chapters_);
     pages_ = std::move(other.pages_);
-    links_ = std::move(other.links_);
     unused_ = std::move(other.unused_);
-    first_ = std::exchange(other.first_, kNone);
-    last_ = std::exchange(other.last_, kNone);
+    first_ = std::exchange(other.first_, nullptr);
+    last_ = std::exchange(other.last_, nullptr);
     size_ = std::exchange(other.size_, 0);
     return *this;
   }
@@ -66,9 +86,9 @@ class IdMap {
   /// nullptr: it is not there.
   Value* find(const Key& key) {
     const std::uint64_t id = hash_of(key);
-    const PageAt* at = index_.find(page_key(id));
+    const PageAt* at = page_at(id);
     if (at == nullptr || (at->used >> slot_of(id) & 1) == 0) return nullptr;
-    return &item(at->page, slot_of(id)).second;
+    return &at->page->item(slot_of(id)).second;
   }
   const Value* find(const Key& key) const { return const_cast<IdMap*>(this)->find(key); }
   /// Requires: it is there.
@@ -82,15 +102,23 @@ class IdMap {
   /// Requires: it is not there.
   Value& insert(const Key& key, Value value) {
     const std::uint64_t id = hash_of(key);
-    PageAt* at = index_.find(page_key(id));
-    if (at == nullptr) at = &begin_page(page_key(id));
+    PageAt& at = begin_page(id);
     const unsigned slot = slot_of(id);
-    TROUPE_ASSERT((at->used >> slot & 1) == 0, "the key is already in the map");
-    Item* made = std::construct_at(&item(at->page, slot), key, std::move(value));
-    at->used = static_cast<std::uint16_t>(at->used | 1u << slot);
+    TROUPE_ASSERT((at.used >> slot & 1) == 0, "the key is already in the map");
+    Item* made = std::construct_at(&at.page->item(slot), key, std::move(value));
+    at.used |= std::uint64_t{1} << slot;
+    fetch_lines(made + 1, sizeof(Item));  // where the next id's row will be
     ++size_;
     return made->second;
   }
+  /// Begins to bring the row of a key into the cache, if it is there.
+  void fetch(const Key& key) const {
+    const std::uint64_t id = hash_of(key);
+    const PageAt* at = page_at(id);
+    if (at != nullptr && at->used != 0) fetch_lines(&at->page->item(slot_of(id)), sizeof(Item));
+  }
+  /// The same of what erase() touches of it beside its row.
+  void fetch_place(const Key& key) const { fetch_line(page_at(hash_of(key))); }
   Value& operator[](const Key& key) {
     Value* value = find(key);
     return value == nullptr ? insert(key, Value()) : *value;
@@ -99,29 +127,28 @@ class IdMap {
   /// False: it was not there.
   bool erase(const Key& key) {
     const std::uint64_t id = hash_of(key);
-    PageAt* at = index_.find(page_key(id));
+    PageAt* at = page_at(id);
     const unsigned slot = slot_of(id);
     if (at == nullptr || (at->used >> slot & 1) == 0) return false;
-    at->used = static_cast<std::uint16_t>(at->used & ~(1u << slot));
-    const std::uint32_t page = at->page;
-    if (at->used == 0) end_page(*at, page_key(id));
+    at->used &= ~(std::uint64_t{1} << slot);
     --size_;
-    std::destroy_at(&item(page, slot));
+    std::destroy_at(&at->page->item(slot));
+    if (at->used == 0) end_page(*at, id);
     return true;
   }
 
-  template <class Map, class Pointed>
+  template <class Pointed>
   class Cursor {
    public:
-    Cursor(Map* map, std::uint32_t page) : map_(map), page_(page) { enter(); }
+    Cursor(const IdMap* map, Page* page) : map_(map), page_(page) { enter(); }
     Pointed& operator*() const {
-      return map_->item(page_, static_cast<unsigned>(std::countr_zero(left_)));
+      return page_->item(static_cast<unsigned>(std::countr_zero(left_)));
     }
     Pointed* operator->() const { return &**this; }
     Cursor& operator++() {
-      left_ = static_cast<std::uint16_t>(left_ & (left_ - 1));
+      left_ &= left_ - 1;
       if (left_ == 0) {
-        page_ = map_->links_[page_].after;
+        page_ = page_->after;
         enter();
       }
       return *this;
@@ -131,82 +158,84 @@ class IdMap {
     }
 
    private:
-    void enter() { left_ = page_ == kNone ? 0 : map_->index_.find(map_->links_[page_].key)->used; }
-    Map* map_;
-    std::uint32_t page_;
-    std::uint16_t left_ = 0;  ///< slots of the page that are still to come
+    void enter() { left_ = page_ == nullptr ? 0 : map_->page_at(page_->first)->used; }
+    const IdMap* map_;
+    Page* page_;
+    std::uint64_t left_ = 0;  ///< slots of the page that are still to come
   };
-  auto begin() { return Cursor<IdMap, Item>(this, first_); }
-  auto end() { return Cursor<IdMap, Item>(this, kNone); }
-  auto begin() const { return Cursor<const IdMap, const Item>(this, first_); }
-  auto end() const { return Cursor<const IdMap, const Item>(this, kNone); }
+  auto begin() { return Cursor<Item>(this, first_); }
+  auto end() { return Cursor<Item>(this, nullptr); }
+  auto begin() const { return Cursor<const Item>(this, first_); }
+  auto end() const { return Cursor<const Item>(this, nullptr); }
 
  private:
-  static constexpr unsigned kPageBits = 4;
-  static constexpr unsigned kPage = 1u << kPageBits;
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr unsigned kChapterBits = 6;  ///< pages of a chapter
   struct PageAt {
-    std::uint32_t page = 0;
-    std::uint16_t used = 0;  ///< a bit a slot; never 0 between calls
+    Page* page = nullptr;
+    std::uint64_t used = 0;  ///< a bit a slot; 0: there is no page
   };
-  struct Links {
-    std::uint64_t key = 0;
-    std::uint32_t before = kNone;
-    std::uint32_t after = kNone;
-  };
-  struct Page {
-    Page() {}  // its items are made one by one
-    alignas(Item) std::byte items[kPage][sizeof(Item)];
+  struct Chapter {
+    std::array<PageAt, 1u << kChapterBits> pages;
+    std::uint32_t begun = 0;  ///< pages
   };
 
-  /// 0 marks an empty cell of the index.
-  static std::uint64_t page_key(std::uint64_t id) { return (id >> kPageBits) + 1; }
   static unsigned slot_of(std::uint64_t id) { return static_cast<unsigned>(id % kPage); }
-  Item& item(std::uint32_t page, unsigned slot) {
-    return *reinterpret_cast<Item*>(pages_[page].items[slot]);
+  static std::size_t place_of(std::uint64_t id) {
+    return (id >> kPageBits) % (std::size_t{1} << kChapterBits);
   }
-  const Item& item(std::uint32_t page, unsigned slot) const {
-    return const_cast<IdMap*>(this)->item(page, slot);
+  /// 0 marks an empty cell of the index.
+  static std::uint64_t chapter_key(std::uint64_t id) {
+    return (id >> (kPageBits + kChapterBits)) + 1;
+  }
+  /// nullptr: nothing of its chapter is there.
+  PageAt* page_at(std::uint64_t id) const {
+    const std::unique_ptr<Chapter>* chapter = chapters_.find(chapter_key(id));
+    return chapter == nullptr ? nullptr : &(*chapter)->pages[place_of(id)];
   }
 
-  PageAt& begin_page(std::uint64_t key) {
-    std::uint32_t page;
+  /// The page of an id; it is begun if it is not there.
+  PageAt& begin_page(std::uint64_t id) {
+    const std::uint64_t key = chapter_key(id);
+    std::unique_ptr<Chapter>* chapter = chapters_.find(key);
+    if (chapter == nullptr) chapter = &chapters_.insert(key, std::make_unique<Chapter>());
+    PageAt& at = (*chapter)->pages[place_of(id)];
+    if (at.used != 0) return at;
+    ++(*chapter)->begun;
     if (unused_.empty()) {
-      page = static_cast<std::uint32_t>(pages_.size());
       pages_.emplace_back();
-      links_.emplace_back();
-    } else {
-      page = unused_.back();
-      unused_.pop_back();
+      unused_.push_back(&pages_.back());
     }
-    links_[page] = {key, last_, kNone};
-    (last_ == kNone ? first_ : links_[last_].after) = page;
-    last_ = page;
-    return index_.insert(key, {page, 0});
+    at.page = unused_.back();
+    unused_.pop_back();
+    at.page->first = id - slot_of(id);
+    at.page->before = last_;
+    at.page->after = nullptr;
+    (last_ == nullptr ? first_ : last_->after) = at.page;
+    last_ = at.page;
+    return at;
   }
-  void end_page(const PageAt& at, std::uint64_t key) {
-    const std::uint32_t page = at.page;
-    const Links& ended = links_[page];
-    (ended.before == kNone ? first_ : links_[ended.before].after) = ended.after;
-    (ended.after == kNone ? last_ : links_[ended.after].before) = ended.before;
-    unused_.push_back(page);
-    index_.erase(key);
+  void end_page(const PageAt& at, std::uint64_t id) {
+    const Page& ended = *at.page;
+    (ended.before == nullptr ? first_ : ended.before->after) = ended.after;
+    (ended.after == nullptr ? last_ : ended.after->before) = ended.before;
+    unused_.push_back(at.page);
+    const std::uint64_t key = chapter_key(id);
+    if (--(*chapters_.find(key))->begun == 0) chapters_.erase(key);
   }
   void clear() {
-    for (std::uint32_t page = first_; page != kNone; page = links_[page].after) {
-      const std::uint16_t used = index_.find(links_[page].key)->used;
+    for (const Page* page = first_; page != nullptr; page = page->after) {
+      const std::uint64_t used = page_at(page->first)->used;
       for (unsigned slot = 0; slot < kPage; ++slot) {
-        if ((used >> slot & 1) != 0) std::destroy_at(&item(page, slot));
+        if ((used >> slot & 1) != 0) std::destroy_at(&const_cast<Page*>(page)->item(slot));
       }
     }
   }
 
-  FlatMap<PageAt> index_;  ///< by page_key()
+  FlatMap<std::unique_ptr<Chapter>> chapters_;  ///< by chapter_key()
   std::deque<Page> pages_;
-  std::vector<Links> links_;  ///< of each page
-  std::vector<std::uint32_t> unused_;
-  std::uint32_t first_ = kNone;
-  std::uint32_t last_ = kNone;
+  std::vector<Page*> unused_;
+  Page* first_ = nullptr;  ///< of the list of pages, as they were begun
+  Page* last_ = nullptr;
   std::size_t size_ = 0;
 };
 

@@ -22,16 +22,6 @@
 
 namespace troupe {
 
-/// What is known of a simulated request beside the length of its prompt. The entrypoint may read
-/// where its prefix is; how long the answer gets is read by devices alone.
-struct SimulatedWork {
-  std::uint32_t output = 0;          ///< tokens of the answer; at least 1
-  std::uint32_t cached : 31 = 0;     ///< tokens of the prompt in the store, if there is no chain
-  std::uint32_t has_images : 1 = 0;  ///< it is an ImageWork
-  std::vector<std::uint64_t> chain;  ///< block hashes of the prompt and its answer
-  std::uint64_t session = 0;         ///< 0: none
-};
-
 /// An image of a prompt, which encoders turn into embeddings before the prompt is computed.
 struct SimulatedImage {
   std::uint32_t width = 0;  ///< pixels
@@ -39,17 +29,28 @@ struct SimulatedImage {
   std::uint32_t end = 0;  ///< the prompt's tokens up to its last one
 };
 
-/// Requests with images carry more; the others pay nothing for them.
-struct ImageWork : SimulatedWork {
-  ImageWork() { has_images = 1; }
+/// What only requests have that share prefixes or show images.
+struct PromptParts {
+  std::vector<std::uint64_t> chain;    ///< block hashes of the prompt and its answer
   std::vector<SimulatedImage> images;  ///< in the prompt's order
 };
 
-/// Empty: it has none.
-inline std::span<const SimulatedImage> images_of(const SimulatedWork* work) {
-  if (work == nullptr || work->has_images == 0) return {};
-  return static_cast<const ImageWork*>(work)->images;
-}
+/// What is known of a simulated request beside the length of its prompt. The entrypoint may read
+/// where its prefix is; how long the answer gets is read by devices alone. A value, which goes from
+/// message to message: to share it would cost a count far away in memory at each.
+struct SimulatedWork {
+  std::uint32_t output = 0;   ///< tokens of the answer; 0: nothing is known
+  std::uint32_t cached = 0;   ///< tokens of the prompt in the store, if there is no chain
+  std::uint64_t session = 0;  ///< 0: none
+  std::shared_ptr<const PromptParts> parts;  ///< most have none
+
+  std::span<const std::uint64_t> chain() const {
+    return parts == nullptr ? std::span<const std::uint64_t>() : parts->chain;
+  }
+  std::span<const SimulatedImage> images() const {
+    return parts == nullptr ? std::span<const SimulatedImage>() : parts->images;
+  }
+};
 
 /// The blocks of a chain that lie within the prompt.
 inline std::span<const std::uint64_t> prompt_chain(std::span<const std::uint64_t> chain,
@@ -60,7 +61,7 @@ inline std::span<const std::uint64_t> prompt_chain(std::span<const std::uint64_t
 
 /// Goes with a request through the cores of one process; never over a wire.
 struct SealedWork {
-  std::shared_ptr<const SimulatedWork> work;
+  SimulatedWork work;
   static void fields(auto&, auto&&) {}
 };
 
@@ -71,7 +72,7 @@ struct GroupChunk {
   std::uint32_t start = 0;
   std::uint32_t tokens = 0;
   bool last = false;  ///< its end yields the answer's first token
-  std::shared_ptr<const SimulatedWork> work;
+  SimulatedWork work;
 };
 
 /// A row that decodes from this step on.
@@ -80,7 +81,7 @@ struct GroupEntry {
   RequestId request;
   std::uint32_t context = 0;    ///< tokens of its KV
   std::uint32_t generated = 0;  ///< tokens of its answer so far
-  std::shared_ptr<const SimulatedWork> work;
+  SimulatedWork work;
 };
 
 struct GroupLeave {

@@ -54,8 +54,8 @@ struct StepRow {
   std::shared_ptr<const std::vector<TokenId>> tokens;  ///< prompt and generated so far, or null
   std::vector<BlockId> blocks;  ///< KV blocks from position 0 on, enough for start + count
   RowSampling sampling;
-  std::string script;                         ///< scripted devices: which script the row plays
-  std::shared_ptr<const SimulatedWork> work;  ///< simulated requests; may be null
+  std::string script;  ///< scripted devices: which script the row plays
+  SimulatedWork work;  ///< simulated requests
 };
 
 struct StepPlan {

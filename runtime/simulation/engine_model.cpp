@@ -28,7 +28,7 @@ StepModel::Outcome EngineModel::forward(const StepPlan& plan, Time start) {
   }
   for (const GroupLeave& gone : group.leaves) leave(gone.request);
   for (const GroupEntry& entry : group.enters) {
-    const std::uint32_t output = entry.work == nullptr ? 1 : entry.work->output;
+    const std::uint32_t output = std::max(1u, entry.work.output);
     const std::uint32_t left = output > entry.generated ? output - entry.generated : 1;
     enter(entry.request, {position_, position_ + left, entry.context});
     cost_->saw_context(std::uint64_t{entry.context} + left);
@@ -51,7 +51,7 @@ void EngineModel::mixed_step(const GroupPlan& plan) {
   PromptWork prompts;
   for (const GroupChunk& chunk : plan.chunks) {
     prompts.add(chunk.tokens, chunk.start, chunk.last);
-    const std::uint32_t output = chunk.work == nullptr ? 1 : chunk.work->output;
+    const std::uint32_t output = std::max(1u, chunk.work.output);
     if (!chunk.last || output > 1) continue;
     ended_.push_back({chunk.request, 0, 1});
     ended_rows_.emplace_back();

@@ -30,6 +30,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/fetch.hpp"
 #include "runtime/base/strong.hpp"
 #include "runtime/base/time.hpp"
 #include "runtime/simulation/end_heap.hpp"
@@ -67,6 +68,14 @@ class FluidLinks {
   /// nothing here.
   void take_ended(Time now, auto&& ended) {
     while (!ends_.empty() && ends_.soonest() <= now) ended(FlowId(end_soonest(now)));
+  }
+
+  // What is touched soon begins to travel to the cache: of thousands of links most are far away.
+  void fetch(LinkId link) const { fetch_line(&links_[link.value]); }
+  void fetch_soonest() const {
+    if (ends_.empty()) return;
+    const Flow& flow = flows_[ends_.soonest_flow()];
+    for (std::uint32_t i = 0; i < flow.links; ++i) fetch(flow.path[i]);
   }
 
   std::size_t flows() const { return ends_.size(); }

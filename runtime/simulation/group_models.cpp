@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "runtime/base/fetch.hpp"
 #include "runtime/base/rng.hpp"
 
 namespace troupe {
@@ -91,8 +92,7 @@ StepModel::Outcome PrefillGroup::forward(const StepPlan& plan, Time start) {
   for (const GroupChunk& chunk : plan.group->chunks) {
     work_.at(chunk.member).add(chunk.tokens, chunk.start, chunk.last);
     result->tokens += chunk.tokens;
-    const std::uint32_t output = chunk.work == nullptr ? 1 : chunk.work->output;
-    if (chunk.last && output <= 1) result->ended.push_back({chunk.request, chunk.member, 1});
+    if (chunk.last && chunk.work.output <= 1) result->ended.push_back({chunk.request, chunk.member, 1});
   }
   for (const PromptWork& work : work_) {
     const double own = work.tokens > 0 ? cost_->prompts_seconds(work) : 0;
@@ -118,7 +118,8 @@ DecodeGroup::DecodeGroup(std::shared_ptr<GroupCost> cost, std::uint32_t members,
               : options.draft_chance > 0
                   ? moments_of_chance(options.draft_chance, options.acceptance.drafts).deviation
                   : moments_of_curve(options.acceptance).deviation),
-      all_(members) {}
+      all_(members),
+      rows_(members) {}
 
 double DecodeGroup::accepted(double v) const {
   if (options_.rule == DraftRule::kOff || v <= 0) return 1;
@@ -129,9 +130,9 @@ double DecodeGroup::accepted(double v) const {
 }
 
 std::size_t DecodeGroup::rows() const {
-  std::size_t all = 0;
-  for (const Member& member : all_) all += member.rows.size();
-  return all;
+  double all = 0;
+  for (const Member& member : all_) all += member.rows;
+  return static_cast<std::size_t>(all);
 }
 
 double DecodeGroup::known_gain(double drafts) {
@@ -142,11 +143,12 @@ double DecodeGroup::known_gain(double drafts) {
 
 void DecodeGroup::forget_all() {
   all_.assign(members_, Member());
+  rows_.assign(members_, MemberRows());
 }
 
 void DecodeGroup::enter(const GroupEntry& entry) {
   Member& member = all_.at(entry.member);
-  const std::uint32_t output = entry.work == nullptr ? 1 : entry.work->output;
+  const std::uint32_t output = std::max(1u, entry.work.output);
   Row row;
   row.request = entry.request;
   row.tokens = output > entry.generated ? output - entry.generated : 1;
@@ -155,50 +157,79 @@ void DecodeGroup::enter(const GroupEntry& entry) {
   const double steps = row.tokens / accepted(options_.acceptance.drafts);
   const double chance = normal(rng) * spread_ * std::sqrt(steps);
   // Never below half of its mean: a normal of few steps would reach below nothing.
-  row.end = member.position + std::max(row.tokens * 0.5, row.tokens + chance);
+  const double end = member.position + std::max(row.tokens * 0.5, row.tokens + chance);
   member.base += row.base;
-  member.rows.push_back(row);
-  std::push_heap(member.rows.begin(), member.rows.end(), std::greater<>());
-  member.find_next_end();
+  member.rows += 1;
+  member.next_end = std::min(member.next_end, end);
+  rows_[entry.member].ends.push_back(end);
+  rows_[entry.member].rows.push_back(row);
   cost_->saw_context(entry.context + row.tokens);
 }
 
 void DecodeGroup::leave(const GroupLeave& gone) {
   Member& member = all_.at(gone.member);
-  const auto row = std::find_if(member.rows.begin(), member.rows.end(),
+  MemberRows& all = rows_[gone.member];
+  const auto row = std::find_if(all.rows.begin(), all.rows.end(),
                                 [&](const Row& one) { return one.request == gone.request; });
-  if (row == member.rows.end()) return;
+  if (row == all.rows.end()) return;
   member.base -= row->base;
-  *row = member.rows.back();
-  member.rows.pop_back();
-  std::make_heap(member.rows.begin(), member.rows.end(), std::greater<>());
-  member.find_next_end();
+  member.rows -= 1;
+  all.remove(static_cast<std::size_t>(row - all.rows.begin()));
+  member.next_end = kNever;
+  for (const double end : all.ends) member.next_end = std::min(member.next_end, end);
+}
+
+void DecodeGroup::MemberRows::remove(std::size_t index) {
+  ends[index] = ends.back();
+  ends.pop_back();
+  rows[index] = rows.back();
+  rows.pop_back();
 }
 
 double DecodeGroup::step_member(std::uint32_t index, double drafts, GroupResult& result) {
   Member& member = all_[index];
-  if (member.rows.empty()) return 0;
-  const double rows = static_cast<double>(member.rows.size());
+  if (member.rows == 0) return 0;
+  const double rows = member.rows;
   const double context = member.base + rows * member.position;
   const double gained = known_gain(drafts);
   double time = cost_->rows_seconds({rows, rows * (1 + drafts), context}) + options_.extra;
   if (options_.rule == DraftRule::kConfidence) time /= 1 - options_.overhead;
   member.position += gained;
   result.tokens += rows * gained;
-  take_ended(index, result);
+  if (member.next_end <= member.position) ending_.push_back(index);
   return time / options_.efficiency;
+}
+
+void DecodeGroup::fetch_ends(const GroupPlan& plan) {
+  for (std::uint32_t i = 0; i < members_; ++i) {
+    const Member& member = all_[i];
+    if (member.next_end > member.position + known_gain(plan.drafts[i])) continue;
+    const std::vector<double>& ends = rows_[i].ends;
+    fetch_lines(ends.data(), ends.size() * sizeof(double));
+  }
 }
 
 void DecodeGroup::take_ended(std::uint32_t index, GroupResult& result) {
   Member& member = all_[index];
-  // Rows lie elsewhere: they are not looked at before one ends.
-  while (member.next_end <= member.position) {
-    std::pop_heap(member.rows.begin(), member.rows.end(), std::greater<>());
-    const Row& row = member.rows.back();
-    result.ended.push_back({row.request, index, row.tokens});
-    member.base -= row.base;
-    member.rows.pop_back();
-    member.find_next_end();
+  MemberRows& all = rows_[index];
+  ended_.clear();
+  member.next_end = kNever;
+  for (std::size_t i = 0; i < all.ends.size(); ++i) {
+    if (all.ends[i] <= member.position) {
+      ended_.push_back({all.ends[i], all.rows[i], i});
+    } else {
+      member.next_end = std::min(member.next_end, all.ends[i]);
+    }
+  }
+  // From behind, so that the last row never moves to a place that is still to be emptied.
+  for (std::size_t i = ended_.size(); i-- > 0;) all.remove(ended_[i].index);
+  std::sort(ended_.begin(), ended_.end(), [](const EndedRow& a, const EndedRow& b) {
+    return a.end != b.end ? a.end < b.end : a.row.request < b.row.request;
+  });
+  for (const EndedRow& one : ended_) {
+    result.ended.push_back({one.row.request, index, one.row.tokens});
+    member.base -= one.row.base;
+    member.rows -= 1;
   }
 }
 
@@ -209,11 +240,14 @@ StepModel::Outcome DecodeGroup::forward(const StepPlan& plan, Time start) {
   if (plan.group->reset) forget_all();
   for (const GroupLeave& gone : plan.group->leaves) leave(gone);
   for (const GroupEntry& entry : plan.group->enters) enter(entry);
+  fetch_ends(*plan.group);
   auto result = std::make_shared<GroupResult>();
   result->own.reserve(members_);
+  ending_.clear();
   for (std::uint32_t i = 0; i < members_; ++i) {
     result->own.push_back(from_seconds(step_member(i, plan.group->drafts[i], *result)));
   }
+  for (const std::uint32_t index : ending_) take_ended(index, *result);
   return outcome(plan, start, std::move(result));
 }
 

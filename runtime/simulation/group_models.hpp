@@ -9,7 +9,9 @@
 // DecodeGroup: rows are kept as sums. All rows of a member advance together, by the mean of
 // accepted tokens a step, so that a row is one number: the member's position at which it ends. What
 // chance does to a row is drawn once, when it enters: the sum of many accepted lengths is normal,
-// so its end moves by z sigma sqrt(steps). A step costs O(members + rows that enter or end).
+// so its end moves by z sigma sqrt(steps). A step costs O(members + rows that enter), and for each
+// member where a row ends a look at the ends of its rows: numbers in a row, which the CPU reads
+// ahead, while the path through a heap of them waits for each line.
 //
 // EncoderGpu: one GPU of a machine of image encoders, alone: a fixed time an image, and one a
 // patch.
@@ -109,21 +111,28 @@ class DecodeGroup final : public GroupModel {
 
  private:
   struct Row {
-    double end = 0;  ///< the position at which it has generated all
     RequestId request;
     double base = 0;           ///< its KV's length less the member's position
     std::uint32_t tokens = 0;  ///< still to generate when it entered
-    friend bool operator>(const Row& a, const Row& b) {
-      return a.end != b.end ? a.end > b.end : a.request > b.request;
-    }
   };
   static constexpr double kNever = std::numeric_limits<double>::infinity();
+  /// What each step looks at.
   struct Member {
-    void find_next_end() { next_end = rows.empty() ? kNever : rows.front().end; }
     double position = 0;       ///< tokens that a row has generated since the beginning
     double base = 0;           ///< sum over rows
     double next_end = kNever;  ///< where its first row ends
-    std::vector<Row> rows;     ///< a heap: the one that ends first stands in front
+    double rows = 0;           ///< how many
+  };
+  /// The rest of a member, in no order.
+  struct MemberRows {
+    std::vector<double> ends;  ///< of each row: the position at which it has generated all
+    std::vector<Row> rows;
+    void remove(std::size_t index);
+  };
+  struct EndedRow {
+    double end;
+    Row row;
+    std::size_t index;
   };
 
   /// accepted(), which members of alike many rows ask for in each step.
@@ -131,12 +140,17 @@ class DecodeGroup final : public GroupModel {
   void forget_all();
   void enter(const GroupEntry& entry);
   void leave(const GroupLeave& gone);
+  /// What take_ended() will look at begins to travel to the cache, as soon as it is known.
+  void fetch_ends(const GroupPlan& plan);
   double step_member(std::uint32_t index, double drafts, GroupResult& result);
   void take_ended(std::uint32_t index, GroupResult& result);
 
   DecodeGroupOptions options_;
   double spread_;  ///< deviation of the tokens of one row and step
   std::vector<Member> all_;
+  std::vector<MemberRows> rows_;  ///< of each member
+  std::vector<EndedRow> ended_;         ///< kept for its memory
+  std::vector<std::uint32_t> ending_;   ///< members where a row ends in this step; likewise
   struct Gain {
     double drafts = -1;
     double tokens = 0;

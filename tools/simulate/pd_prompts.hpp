@@ -42,17 +42,15 @@ class PdPrompts final : public PromptMaker {
             std::span<const std::string>) const override {
     const std::uint64_t words = tokens_of(planned.prompt);
     if (!shows_images(planned)) {
-      auto work = std::make_shared<SimulatedWork>();
-      return fill(request, planned, words, words, std::move(work));
+      return fill(request, planned, words, words, {});
     }
     const PlannedRequest shown = with_images(planned, patch_);
     const std::uint64_t length = tokens_of(shown.prompt);
-    auto work = std::make_shared<ImageWork>();
-    work->images = placed_images(shown);
+    std::vector<SimulatedImage> images = placed_images(shown);
     if (block_tokens_ == 0) {
-      for (SimulatedImage& image : work->images) image.end = static_cast<std::uint32_t>(length);
+      for (SimulatedImage& image : images) image.end = static_cast<std::uint32_t>(length);
     }
-    fill(request, shown, words, length, std::move(work));
+    fill(request, shown, words, length, std::move(images));
   }
   std::uint64_t tokens(const PlannedRequest& planned) const override {
     std::uint64_t sum = tokens_of(planned.prompt);
@@ -68,12 +66,17 @@ class PdPrompts final : public PromptMaker {
   }
   /// `words`: tokens of the prompt without images.
   void fill(HttpArrived& request, const PlannedRequest& planned, std::uint64_t words,
-            std::uint64_t length, std::shared_ptr<SimulatedWork> work) const {
-    work->output = std::max(1u, planned.output_tokens);
-    if (block_tokens_ > 0) work->chain = block_chain(with_answer(planned), block_tokens_);
-    if (planned.in_session) work->session = planned.session;
-    work->cached =
-        static_cast<std::uint32_t>(cached_share_ * static_cast<double>(words) + 0.5) & 0x7fffffffu;
+            std::uint64_t length, std::vector<SimulatedImage> images) const {
+    SimulatedWork work;
+    work.output = std::max(1u, planned.output_tokens);
+    if (block_tokens_ > 0 || !images.empty()) {
+      PromptParts parts;
+      if (block_tokens_ > 0) parts.chain = block_chain(with_answer(planned), block_tokens_);
+      parts.images = std::move(images);
+      work.parts = std::make_shared<const PromptParts>(std::move(parts));
+    }
+    if (planned.in_session) work.session = planned.session;
+    work.cached = static_cast<std::uint32_t>(cached_share_ * static_cast<double>(words) + 0.5);
     request.method = "POST";
     request.path = "/v1/chat/completions";
     request.simulated =

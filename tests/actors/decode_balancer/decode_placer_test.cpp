@@ -100,7 +100,7 @@ TEST_F(DecodePlacerTest, OfALostGpuTheHeldOnesWaitAgainInTheirOldOrder) {
   EXPECT_EQ(round().size(), 3u);
   ASSERT_TRUE(placer.start(RequestId(2), 1));
   ASSERT_TRUE(submit(4, 10).ok());
-  EXPECT_EQ(placer.remove_gpu(first, now), (std::vector<RequestId>{RequestId(2)}));
+  EXPECT_EQ(placer.remove_gpus({{first}}, now), (std::vector<RequestId>{RequestId(2)}));
   EXPECT_EQ(placer.waiting(), 3u);
   placer.add_gpu(30, 8);
   EXPECT_EQ(round(), (Requests{1, 3, 4}));
@@ -117,7 +117,7 @@ TEST_F(DecodePlacerTest, WhatNoGpuCanHoldIsSaidAtOnceAndHoldsUpNobody) {
   ASSERT_TRUE(submit(2, 100).ok());
   ASSERT_TRUE(submit(3, 100).ok());
   EXPECT_EQ(round(), (Requests{2}));
-  EXPECT_TRUE(placer.remove_gpu(large, now).empty());
+  EXPECT_TRUE(placer.remove_gpus({{large}}, now).empty());
   EXPECT_EQ(placer.expire(now).size(), 2u) << "both are too large for what is left";
   ASSERT_TRUE(submit(4, 20).ok());
   EXPECT_EQ(round(), (Requests{4}));
@@ -181,7 +181,7 @@ TEST_F(DecodePlacerTest, NothingIsLeftAfterRandomLives) {
       default:
         placer.expire(now);
         if (!rng.chance(0.05)) break;
-        placer.remove_gpu(gpus[0], now);
+        placer.remove_gpus({{gpus[0]}}, now);
         gpus[0] = placer.add_gpu(100 + static_cast<std::uint32_t>(rng.below(150)), 8);
     }
   }

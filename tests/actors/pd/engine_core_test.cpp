@@ -30,10 +30,9 @@ class AggregatedEngineTest : public testing::Test {
     submit.streams = kEngineStreams;
     submit.prompt_length = length;
     submit.time_left = seconds(60);
-    auto work = std::make_shared<SimulatedWork>();
-    work->output = 50;
-    work->chain = std::move(chain);
-    submit.sealed.work = work;
+    submit.sealed.work.output = 50;
+    submit.sealed.work.parts =
+        std::make_shared<const PromptParts>(PromptParts{std::move(chain), {}});
     return engine.hears(submit, from(owner(request)));
   }
   /// What a turn launched.

@@ -133,13 +133,13 @@ TEST(PrefixIndex, BlocksAreThereWhenTheyWereComputed) {
   PrefixIndex index(options);
   Rng rng(1);
   SimulatedWork work;
-  work.chain = {11, 12, 13, 14};
+  work.parts = std::make_shared<const PromptParts>(PromptParts{{11, 12, 13, 14}, {}});
   work.session = 3;
-  EXPECT_EQ(index.hit(&work, 600, Time(), rng), 0u);
-  index.computed(&work, 600, Time());
+  EXPECT_EQ(index.hit(work, 600, Time(), rng), 0u);
+  index.computed(work, 600, Time());
   // 466 tokens at most, three blocks of 128 in them; the session's window is there for 180 s.
-  EXPECT_EQ(index.hit(&work, 600, Time() + seconds(179), rng), 384u);
-  EXPECT_EQ(index.hit(&work, 600, Time() + seconds(180), rng), 256u);
+  EXPECT_EQ(index.hit(work, 600, Time() + seconds(179), rng), 384u);
+  EXPECT_EQ(index.hit(work, 600, Time() + seconds(180), rng), 256u);
   EXPECT_EQ(index.tokens_asked(), 1'800u);
   EXPECT_EQ(index.tokens_hit(), 640u);
 }
@@ -153,7 +153,7 @@ TEST(PrefixIndex, AShareOfLookupsMissesItsWindow) {
   work.cached = 1'280;
   int missed = 0;
   for (int i = 0; i < 4'000; ++i) {
-    missed += index.hit(&work, 2'000, Time(), rng) == 1'152 ? 1 : 0;
+    missed += index.hit(work, 2'000, Time(), rng) == 1'152 ? 1 : 0;
   }
   EXPECT_NEAR(missed, 1'000, 100);
 }

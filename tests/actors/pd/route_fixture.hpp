@@ -40,9 +40,9 @@ class RouteTest : public testing::Test {
  protected:
   Turn submits(std::uint32_t length = 10'000, std::uint32_t cached = 9'000,
                RequestId request = kRequest, ActorRef owner = kOwner) {
-    auto work = std::make_shared<SimulatedWork>();
-    work->output = 50;
-    work->cached = cached;
+    SimulatedWork work;
+    work.output = 50;
+    work.cached = cached;
     SubmitRow submit;
     submit.request = request;
     submit.owner = owner;

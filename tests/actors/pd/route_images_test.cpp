@@ -13,10 +13,10 @@ const ActorRef kSpare = actor(84, 1, 5);
 class RouteImagesTest : public testing::Test {
  protected:
   static SubmitRow row(std::vector<SimulatedImage> images) {
-    auto work = std::make_shared<ImageWork>();
-    work->output = 50;
-    work->cached = 9'000;
-    work->images = std::move(images);
+    SimulatedWork work;
+    work.output = 50;
+    work.cached = 9'000;
+    work.parts = std::make_shared<const PromptParts>(PromptParts{{}, std::move(images)});
     SubmitRow submit;
     submit.request = kRequest;
     submit.owner = kOwner;

@@ -8,9 +8,9 @@
 namespace troupe {
 namespace {
 
-std::shared_ptr<const SimulatedWork> answer_of(std::uint32_t tokens) {
-  auto work = std::make_shared<SimulatedWork>();
-  work->output = tokens;
+SimulatedWork answer_of(std::uint32_t tokens) {
+  SimulatedWork work;
+  work.output = tokens;
   return work;
 }
 

@@ -48,9 +48,8 @@ PlannedRequest planned() {
   return request;
 }
 
-const ImageWork& work_of(const HttpArrived& arrived) {
-  EXPECT_EQ(arrived.simulated->sealed.work->has_images, 1u);
-  return static_cast<const ImageWork&>(*arrived.simulated->sealed.work);
+const SimulatedWork& work_of(const HttpArrived& arrived) {
+  return arrived.simulated->sealed.work;
 }
 
 TEST(ImagePrompts, ImagesStandBeforeTheUsersWords) {
@@ -59,32 +58,32 @@ TEST(ImagePrompts, ImagesStandBeforeTheUsersWords) {
   prompts.fill(arrived, planned(), {});
   EXPECT_EQ(arrived.simulated->prompt_tokens, 809u);
   EXPECT_EQ(prompts.tokens(planned()), 809u);
-  const ImageWork& work = work_of(arrived);
-  ASSERT_EQ(work.images.size(), 2u);
-  EXPECT_EQ(work.images[0].end, 504u);
-  EXPECT_EQ(work.images[1].end, 509u);
-  EXPECT_EQ(work.images[1].width, 84u);
-  EXPECT_EQ(work.chain.size(), (809u + 40) / 128);
+  const SimulatedWork& work = work_of(arrived);
+  ASSERT_EQ(work.images().size(), 2u);
+  EXPECT_EQ(work.images()[0].end, 504u);
+  EXPECT_EQ(work.images()[1].end, 509u);
+  EXPECT_EQ(work.images()[1].width, 84u);
+  EXPECT_EQ(work.chain().size(), (809u + 40) / 128);
   // Another image changes the blocks from its own on, a text alone all that follow.
   PlannedRequest other = planned();
   other.images[1].content = 9;
   HttpArrived differs;
   prompts.fill(differs, other, {});
-  EXPECT_EQ(work_of(differs).chain[2], work.chain[2]);
-  EXPECT_NE(work_of(differs).chain[3], work.chain[3]);
+  EXPECT_EQ(work_of(differs).chain()[2], work.chain()[2]);
+  EXPECT_NE(work_of(differs).chain()[3], work.chain()[3]);
 }
 
 TEST(ImagePrompts, WhereAShareIsCachedImagesAreNew) {
   HttpArrived arrived;
   PdPrompts(0.5).with_patches(14).fill(arrived, planned(), {});
-  EXPECT_EQ(arrived.simulated->sealed.work->cached, 400u) << "of the words";
+  EXPECT_EQ(arrived.simulated->sealed.work.cached, 400u) << "of the words";
   EXPECT_EQ(work_of(arrived).images[0].end, 809u);
   HttpArrived words;
   PlannedRequest without = planned();
   without.images.clear();
   PdPrompts(0.5).with_patches(14).fill(words, without, {});
   EXPECT_EQ(words.simulated->prompt_tokens, 800u);
-  EXPECT_TRUE(images_of(words.simulated->sealed.work.get()).empty());
+  EXPECT_TRUE(words.simulated->sealed.work.images().empty());
 }
 
 TEST(PdImages, EncodingTakesItsTimeAndItsTokens) {
