@@ -10,8 +10,9 @@ namespace troupe {
 
 namespace {
 constexpr std::uint32_t kBlockTokens = 128;
-/// Bits of a key by tokens that hold rows.
+/// Bits of a key that hold rows; the others hold tokens.
 constexpr std::uint32_t kRowBits = 20;
+constexpr std::uint32_t kTokenBits = 64 - kRowBits;
 /// Bounds of what is believed of a GPU: keys and sums stay in their numbers.
 constexpr std::uint32_t kRowsMost = (1u << kRowBits) - 1;
 constexpr std::uint64_t kTokensMost = std::uint64_t{1} << 40;
@@ -109,35 +110,22 @@ void DecodePool::leave(GpuId gpu) {
   --size_;
   tokens_ -= one.all_tokens();
   blocks_free_ -= one.blocks_free();
-  if (!one.open()) return;
-  rows_free_ -= one.rows_most - one.all_rows();
-  // The node is kept, so that a change of load allocates nothing.
-  spare_.push_back(by_rows_.extract(key_of(one, gpu)));
-}
-
-DecodePool::Key DecodePool::key_of(const DecodeGpu& one, GpuId gpu) {
-  return {one.all_rows(), one.all_tokens(), gpu.value};
+  if (one.open()) rows_free_ -= one.rows_most - one.all_rows();
 }
 
 void DecodePool::enter(GpuId gpu) {
   const DecodeGpu& one = gpus_[gpu.value];
   const bool open = one.open();
   largest_free_.set(gpu.value, open ? one.blocks_free() : 0);
-  by_tokens_.set(gpu.value, open ? one.all_tokens() << kRowBits | one.all_rows()
-                                 : WinnerTree<std::uint64_t, false>::kWorst);
+  by_rows_.set(gpu.value,
+               open ? std::uint64_t{one.all_rows()} << kTokenBits | one.all_tokens() : Fewest::kWorst);
+  by_tokens_.set(gpu.value,
+                 open ? one.all_tokens() << kRowBits | one.all_rows() : Fewest::kWorst);
   if (!one.there || one.draining) return;
   ++size_;
   tokens_ += one.all_tokens();
   blocks_free_ += one.blocks_free();
-  if (!open) return;
-  rows_free_ += one.rows_most - one.all_rows();
-  if (spare_.empty()) {
-    by_rows_.insert(key_of(one, gpu));
-    return;
-  }
-  spare_.back().value() = key_of(one, gpu);
-  by_rows_.insert(std::move(spare_.back()));
-  spare_.pop_back();
+  if (open) rows_free_ += one.rows_most - one.all_rows();
 }
 
 bool DecodePool::fits(GpuId gpu, const DecodeNeed& need) const {
@@ -145,56 +133,42 @@ bool DecodePool::fits(GpuId gpu, const DecodeNeed& need) const {
   return one.open() && one.blocks_free() >= need.blocks;
 }
 
-GpuId DecodePool::of_equals(const Key& found, const DecodeNeed& need) const {
-  const auto start = static_cast<std::uint32_t>(splitmix64(need.hash) % gpus_.size());
-  const auto other = by_rows_.lower_bound({found.rows, found.tokens, start});
-  const bool equal = other != by_rows_.end() && other->rows == found.rows &&
-                     other->tokens == found.tokens && fits(GpuId(other->gpu), need);
-  return GpuId(equal ? other->gpu : found.gpu);
+std::uint32_t DecodePool::start_of(const DecodeNeed& need) const {
+  return static_cast<std::uint32_t>(splitmix64(need.hash) % gpus_.size());
 }
 
 std::optional<GpuId> DecodePool::fewest_rows(const DecodeNeed& need,
                                              std::uint64_t tokens_most) const {
-  if (need.blocks > largest_free()) return std::nullopt;
-  for (auto at = by_rows_.begin(); at != by_rows_.end();) {
-    const std::uint64_t rows = at->rows;
-    for (; at != by_rows_.end() && at->rows == rows && at->tokens <= tokens_most; ++at) {
-      if (fits(GpuId(at->gpu), need)) return of_equals(*at, need);
-    }
-    if (at != by_rows_.end() && at->rows == rows) at = by_rows_.lower_bound({rows + 1, 0, 0});
-  }
-  return std::nullopt;
+  if (by_rows_.best() == Fewest::kWorst || need.blocks > largest_free()) return std::nullopt;
+  const auto passes = [&](std::uint32_t gpu) {
+    return gpus_[gpu].all_tokens() <= tokens_most && fits(GpuId(gpu), need);
+  };
+  const std::uint32_t first = by_rows_.holder(start_of(need));
+  if (passes(first)) return GpuId(first);
+  const auto found = by_rows_.best_of(passes);
+  return found ? std::optional(GpuId(*found)) : std::nullopt;
 }
 
 std::optional<GpuId> DecodePool::fewest_tokens(const DecodeNeed& need) const {
-  if (by_rows_.empty() || need.blocks > largest_free()) return std::nullopt;
-  GpuId best(by_tokens_.holder());
-  if (!fits(best, need)) {
-    // Only where memory is unequal does the GPU of the fewest tokens not have the most room.
-    const auto load = [&](GpuId gpu) {
-      return std::pair(at(gpu).all_tokens(), at(gpu).all_rows());
-    };
-    for (const Key& key : by_rows_) {
-      const GpuId gpu(key.gpu);
-      if (fits(gpu, need) && (!fits(best, need) || load(gpu) < load(best))) best = gpu;
-    }
-    if (!fits(best, need)) return std::nullopt;
-  }
-  return of_equals(key_of(at(best), best), need);
+  if (by_tokens_.best() == Fewest::kWorst || need.blocks > largest_free()) return std::nullopt;
+  const auto passes = [&](std::uint32_t gpu) { return fits(GpuId(gpu), need); };
+  const std::uint32_t first = by_tokens_.holder(start_of(need));
+  if (passes(first)) return GpuId(first);
+  // Only where memory is unequal does the GPU of the fewest tokens not have the most room.
+  const auto found = by_tokens_.best_of(passes);
+  return found ? std::optional(GpuId(*found)) : std::nullopt;
 }
 
 std::optional<GpuId> DecodePool::most_tokens_of_few_rows(const DecodeNeed& need) const {
-  if (by_rows_.empty() || need.blocks > largest_free()) return std::nullopt;
-  const std::uint64_t fewest = by_rows_.begin()->rows;
+  if (by_rows_.best() == Fewest::kWorst || need.blocks > largest_free()) return std::nullopt;
+  const std::uint64_t fewest = by_rows_.best() >> kTokenBits;
   std::optional<GpuId> most;
-  for (const std::uint64_t rows : {fewest, fewest + 1}) {
-    for (auto at = by_rows_.lower_bound({rows + 1, 0, 0}); at != by_rows_.begin();) {
-      --at;
-      if (at->rows != rows) break;
-      if (!fits(GpuId(at->gpu), need)) continue;
-      if (!most || at->tokens > this->at(*most).all_tokens()) most = GpuId(at->gpu);
-      break;
-    }
+  for (std::uint32_t i = 0; i < ids(); ++i) {
+    const DecodeGpu& one = gpus_[i];
+    if (!fits(GpuId(i), need) || one.all_rows() > fewest + 1) continue;
+    if (most && one.all_tokens() < at(*most).all_tokens()) continue;
+    const bool equal = most && one.all_tokens() == at(*most).all_tokens();
+    if (!equal || one.all_rows() <= at(*most).all_rows()) most = GpuId(i);
   }
   return most;
 }

@@ -8,21 +8,19 @@
 // Invariants
 // 1. Loads count what was decided, at once: no report is waited for (stale completions cost more
 //    than the choice of a rule: ALGOS 1.4).
-// 2. The order and the trees hold exactly the open GPUs: there, not draining, below their most
-// rows.
+// 2. The trees hold exactly the open GPUs: there, not draining, below their most rows.
 // 3. On equal loads the choice goes by a hash of the request, so that several balancers, and an
 //    idle cluster, do not all begin at the same GPU.
 //
-// Cost: a question or a change is O(log GPUs), 0.05 to 0.3 µs at 512 GPUs; more only where
-// GPUs of unequal memory are nearly full. Units: tokens and blocks of 128. Pure; one owner.
+// Cost: a question or a change is O(log GPUs), 0.05 to 0.3 µs at 512 GPUs; more where GPUs of
+// unequal memory are nearly full, and O(GPUs) for most_tokens_of_few_rows() and next_after(). Units: tokens and blocks of 128. Pure; one owner.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <vector>
 
-#include "actors/decode_balancer/winner_tree.hpp"
+#include "actors/balance/winner_tree.hpp"
 #include "runtime/base/strong.hpp"
 #include "runtime/base/time.hpp"
 
@@ -104,26 +102,20 @@ class DecodePool {
   std::uint32_t largest_free() const { return largest_free_.best(); }
 
  private:
-  struct Key {
-    std::uint64_t rows;
-    std::uint64_t tokens;
-    std::uint32_t gpu;
-    friend auto operator<=>(const Key&, const Key&) = default;
-  };
-  using Order = std::set<Key>;
+  using Fewest = WinnerTree<std::uint64_t, false>;
 
   template <class Change>
   void change(GpuId gpu, Change&& change);
   void enter(GpuId gpu);
   void leave(GpuId gpu);
-  static Key key_of(const DecodeGpu& one, GpuId gpu);
-  GpuId of_equals(const Key& found, const DecodeNeed& need) const;
+  /// Where a search for a request begins among equals.
+  std::uint32_t start_of(const DecodeNeed& need) const;
 
   std::vector<DecodeGpu> gpus_;
   std::vector<GpuId> unused_;
-  Order by_rows_;
-  std::vector<Order::node_type> spare_;
-  WinnerTree<std::uint64_t, false> by_tokens_;  ///< tokens in the high bits, rows in the low ones
+  // Of open GPUs.
+  Fewest by_rows_;    ///< rows in the high bits, tokens in the low ones
+  Fewest by_tokens_;  ///< the other way round
   WinnerTree<std::uint32_t, true> largest_free_;
   std::uint32_t size_ = 0;
   std::uint64_t tokens_ = 0;

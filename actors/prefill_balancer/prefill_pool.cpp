@@ -18,23 +18,23 @@ EngineId PrefillPool::add_engine(std::uint32_t ranks) {
   engines_[id.value] = Engine();
   engines_[id.value].loads.resize(ranks);
   there_.insert(std::lower_bound(there_.begin(), there_.end(), id), id);
-  order_of(0).insert(key_of(id));
+  order_of(0).set(id.value, key_of(id));
   return id;
 }
 
 void PrefillPool::remove_engine(EngineId id) {
   Engine& engine = engines_[id.value];
   TROUPE_ASSERT(engine.jobs == 0, "an engine's jobs are taken back before it leaves");
-  order_of(engine.group).erase(key_of(id));
+  order_of(engine.group).set(id.value, Order::kWorst);
   engine = Engine();
   std::erase(there_, id);
   unused_.push_back(id);
 }
 
 void PrefillPool::set_group(EngineId id, std::uint32_t group) {
-  order_of(engines_[id.value].group).erase(key_of(id));
+  order_of(engines_[id.value].group).set(id.value, Order::kWorst);
   engines_[id.value].group = group;
-  order_of(group).insert(key_of(id));
+  order_of(group).set(id.value, key_of(id));
 }
 
 PrefillJob& PrefillPool::add_job(PrefillJob job) {
@@ -98,18 +98,15 @@ void PrefillPool::take_back(PrefillJob& job) {
 }
 
 std::optional<EngineId> PrefillPool::idlest(std::uint32_t group, std::uint64_t hash) const {
-  if (group >= groups_.size() || groups_[group].empty()) return std::nullopt;
-  const Order& order = groups_[group];
-  const Key first = *order.begin();
+  if (group >= groups_.size() || groups_[group].best() == Order::kWorst) return std::nullopt;
   const auto start = static_cast<std::uint32_t>(splitmix64(hash) % engines_.size());
-  const auto other = order.lower_bound({first.least, first.sum, start});
-  const bool equal = other != order.end() && other->least == first.least && other->sum == first.sum;
-  return EngineId(equal ? other->engine : first.engine);
+  return EngineId(groups_[group].holder(start));
 }
 
-PrefillPool::Key PrefillPool::key_of(EngineId id) const {
+Uint128 PrefillPool::key_of(EngineId id) const {
   const Engine& engine = engines_[id.value];
-  return {engine.least.value, engine.sum.value, id.value};
+  return static_cast<Uint128>(static_cast<std::uint64_t>(engine.least.value)) << 64 |
+         static_cast<std::uint64_t>(engine.sum.value);
 }
 
 PrefillPool::Order& PrefillPool::order_of(std::uint32_t group) {
@@ -119,8 +116,6 @@ PrefillPool::Order& PrefillPool::order_of(std::uint32_t group) {
 
 void PrefillPool::set_load(EngineId id, std::uint32_t rank, Duration change) {
   Engine& engine = engines_[id.value];
-  Order& order = order_of(engine.group);
-  auto node = order.extract(key_of(id));
   engine.loads[rank] += change;
   TROUPE_ASSERT(engine.loads[rank] >= Duration(), "a load is a sum of what was added");
   const auto [least, most] = std::minmax_element(engine.loads.begin(), engine.loads.end());
@@ -128,8 +123,7 @@ void PrefillPool::set_load(EngineId id, std::uint32_t rank, Duration change) {
   engine.most = *most;
   engine.sum += change;
   total_ += change;
-  node.value() = key_of(id);
-  order.insert(std::move(node));
+  order_of(engine.group).set(id.value, key_of(id));
 }
 
 }  // namespace troupe

@@ -20,12 +20,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <vector>
 
+#include "actors/balance/winner_tree.hpp"
 #include "runtime/base/id_map.hpp"
 #include "runtime/base/strong.hpp"
 #include "runtime/base/time.hpp"
+#include "runtime/base/uint128.hpp"
 #include "runtime/cost/prefill_curve.hpp"
 
 namespace troupe {
@@ -107,13 +108,8 @@ class PrefillPool {
   void set_curve(const PrefillCurve& curve) { curve_ = curve; }
 
  private:
-  struct Key {
-    std::int64_t least;
-    std::int64_t sum;
-    std::uint32_t engine;
-    friend auto operator<=>(const Key&, const Key&) = default;
-  };
-  using Order = std::set<Key>;
+  /// By engine: the load of its idlest rank in the high half, that of all in the low one.
+  using Order = WinnerTree<Uint128, false>;
   struct Engine {
     std::vector<Duration> loads;  ///< of its ranks; empty: not there
     Duration least;
@@ -123,7 +119,7 @@ class PrefillPool {
     std::uint32_t jobs = 0;
   };
 
-  Key key_of(EngineId engine) const;
+  Uint128 key_of(EngineId engine) const;
   void set_load(EngineId engine, std::uint32_t rank, Duration change);
   Order& order_of(std::uint32_t group);
 

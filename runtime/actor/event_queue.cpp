@@ -1,6 +1,7 @@
 #include "runtime/actor/event_queue.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "runtime/base/fetch.hpp"
 
@@ -37,7 +38,8 @@ EventHandle EventQueue::put(const EventOrder& place, Event&& event) {
   } else {
     slot = free_.back();
     free_.pop_back();
-    events_[slot] = std::move(event);
+    // Whatever stands in a free slot holds no message: it need not be read.
+    std::construct_at(&events_[slot], std::move(event));
   }
   const Key key{place, slot};
   places_[slot].due = place.due;
