@@ -204,9 +204,9 @@ class ChoicesWriter final : public AnswerWriter, private recipe::EventSink {
 
 }  // namespace
 
-std::unique_ptr<AnswerWriter> RecipeAnswer::open() const {
-  if (options_->choices > 1) return std::make_unique<ChoicesWriter>(options_);
-  return std::make_unique<Writer>(options_);
+WriterOfRow RecipeAnswer::open() const {
+  if (options_->choices > 1) return make_writer<ChoicesWriter>(options_);
+  return make_writer<Writer>(options_);
 }
 
 }  // namespace troupe

@@ -37,7 +37,7 @@ class RecipeAnswer final : public AnswerFormat {
   const char* content_type() const override {
     return options_->stream ? "text/event-stream; charset=utf-8" : "application/json";
   }
-  std::unique_ptr<AnswerWriter> open() const override;
+  WriterOfRow open() const override;
 
  private:
   std::shared_ptr<const RecipeAnswerOptions> options_;  ///< its writers share them

@@ -25,6 +25,8 @@ struct AnswerTally {
 class AnswerWriter {
  public:
   virtual ~AnswerWriter() = default;
+  /// Its row ends. A writer without a state may serve many rows, and does nothing here.
+  virtual void release() { delete this; }
   /// The calls that follow are about this choice of several, from 0. Until the first one: choice 0.
   virtual void turn_to(std::uint32_t /*choice*/) {}
   /// How long after its arrival the request is now: answers that say when they ended need it.
@@ -45,13 +47,23 @@ class AnswerWriter {
   virtual SharedResponse kept() const { return nullptr; }
 };
 
+struct ReleaseWriter {
+  void operator()(AnswerWriter* writer) const { writer->release(); }
+};
+using WriterOfRow = std::unique_ptr<AnswerWriter, ReleaseWriter>;
+
+template <class Writer, class... Args>
+WriterOfRow make_writer(Args&&... args) {
+  return WriterOfRow(new Writer(std::forward<Args>(args)...));
+}
+
 class AnswerFormat {
  public:
   virtual ~AnswerFormat() = default;
   virtual recipe::Protocol protocol() const = 0;  ///< whose form errors have
   virtual bool streamed() const = 0;
   virtual const char* content_type() const = 0;
-  virtual std::unique_ptr<AnswerWriter> open() const = 0;
+  virtual WriterOfRow open() const = 0;
 };
 
 }  // namespace troupe

@@ -69,7 +69,6 @@ void StreamTableCore::on(const TokenBatch& batch, Context& context, Effects& out
     Row* row = find(tokens.request);
     // Closed rows' tokens may still be on the way. A rank that restarted knows no row of ours.
     if (row == nullptr || row->open.rank != batch.rank) continue;
-    fetch_line(row->writer.get());
     if (tokens.finish != Finish::kNone) {
       by_exchange_.fetch_place(key_of(row->open.session, row->open.exchange));
     }

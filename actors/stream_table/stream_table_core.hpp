@@ -74,7 +74,7 @@ class StreamTableCore {
   };
   struct Row {
     OpenRow open;  ///< a copy: what a token touches lies together
-    std::unique_ptr<AnswerWriter> writer;
+    WriterOfRow writer;
     bool begun = false;  ///< headers are written
     bool parked = false;
     Time said_at;               ///< last written to, or opened

@@ -147,9 +147,18 @@ constexpr bool fetches(Protocol<Ms...>) {
 }  // namespace detail
 
 template <class Core>
-inline constexpr ActorType actor_type{Core::kKind, &make_actor<Core>,
+Actor* make_actor_at(void* place, void* args) {
+  static_assert(alignof(CoreActor<Core>) <= alignof(std::max_align_t));
+  return new (place) CoreActor<Core>(Core(std::move(*static_cast<typename Core::Args*>(args))));
+}
+
+template <class Core>
+inline constexpr ActorType actor_type{Core::kKind,
+                                      &make_actor<Core>,
                                       Core::Accepts::template accepts<Drain>,
-                                      detail::fetches<Core>(typename Core::Accepts{})};
+                                      detail::fetches<Core>(typename Core::Accepts{}),
+                                      &make_actor_at<Core>,
+                                      sizeof(CoreActor<Core>)};
 
 template <class Core>
 Ref<typename Core::Accepts> Context::spawn(Effects& out, typename Core::Args args) {

@@ -28,6 +28,9 @@ struct ActorType {
   std::unique_ptr<Actor> (*make)(void* args);  ///< moves from its argument: once a Birth
   bool drains = false;   ///< it accepts Drain: a shutdown asks it first and waits
   bool fetches = false;  ///< it has rows far away in memory (Actor::fetch_ahead)
+  /// The same as make(), in memory of the caller's, of `size` bytes; nullptr: it does not.
+  Actor* (*make_at)(void* place, void* args) = nullptr;
+  std::size_t size = 0;
 };
 
 /// Which device of the node, and which of its streams.

@@ -5,8 +5,8 @@
 // once, its key soon, so that a cancelled timer costs no memory.
 //
 // Messages travel one of two times, and stand in two lanes (event_lane.hpp), in order as they are.
-// Of the rest, what is due soon (within about a millisecond) stands in a 4-ary heap, what is due
-// later in buckets without an order: 256 of 1 ms, then any number of 268 ms. A bucket is poured
+// Of the rest, what is due soon (within about 0.3 ms) stands in a 4-ary heap, what is due
+// later in buckets without an order: 1,024 of 0.26 ms, then any number of 268 ms. A bucket is poured
 // when all before it are empty. So the heap stays small, and a deadline of a request, which is
 // nearly always cancelled, is put into a bucket and taken out of it without a search. Its key
 // is only marked: what else a removal would touch is far away by then. A bucket of which three
@@ -103,7 +103,7 @@ class EventQueue {
   };
   static constexpr std::size_t kLookAhead = 4;
   static constexpr std::uint32_t kGone = ~std::uint32_t{0};  ///< no slot
-  static constexpr int kFineBits = 20;
+  static constexpr int kFineBits = 18;
   static constexpr int kCoarseBits = 28;
   static constexpr std::size_t kFine = 1u << (kCoarseBits - kFineBits);
 

@@ -8,8 +8,8 @@ namespace troupe {
 
 namespace {
 constexpr Duration kLeast = nanoseconds(1);
-/// Of an actor, from its beginning: a request's, which is the one that is far away.
-constexpr std::size_t kActorFetched = 768;
+/// Of an entry, from its beginning: its watchers.
+constexpr std::size_t kWatchersFetched = 192;
 constexpr std::size_t kPayloadFetched = 256;  ///< of a message, from its beginning
 }  // namespace
 
@@ -36,7 +36,9 @@ void World::create(const ActorRef& ref, const ActorRef& parent, const ActorType&
   Entry& created = entries_[ref.local];
   created.ref = ref;
   created.parent = parent;
-  created.actor = type.make(args.get());
+  const bool inside = type.make_at != nullptr && type.size <= kActorInside;
+  created.actor = {inside ? type.make_at(created.place, args.get()) : type.make(args.get()).release(),
+                   detail::EndActor{inside}};
   created.rng = Rng(mix64(mix64(options_.seed, ref.local), ref.life));
   if (parent) {
     if (Entry* owner = entry(parent)) owner->child_list().add(ref);
@@ -120,17 +122,16 @@ void World::fetch_ahead(const ActorRef& to, const Message& message) {
   (*fetching)->fetch_ahead(message);
 }
 
-void World::fetch_actor(const Event& event) {
+void World::fetch_timer(const Event& event) {
   const std::uint64_t to = event.envelope.to.local;
   if (fetching_.contains(to)) return;  // it has many requests: it is here
   const Entry* receiver = entries_.find(to);
   if (receiver == nullptr) return;
-  fetch_lines(receiver->actor.get(), kActorFetched);
   if (receiver->timers.size() == 1) queue_.fetch(receiver->timers.begin()->event);
 }
 
 void World::look_ahead() {
-  queue_.look_ahead([this](const Event& event) { fetch_actor(event); });
+  queue_.look_ahead([this](const Event& event) { fetch_timer(event); });
   if (queue_.poured().empty()) return;
   // In three rounds: what one reads, the round before has fetched.
   for (const std::uint32_t number : queue_.poured()) {
@@ -142,9 +143,9 @@ void World::look_ahead() {
     entries_.fetch(soon.to.local);
   }
   for (const std::uint32_t number : queue_.poured()) {
-    const Event& soon = queue_.poured_event(number);
-    fetch_actor(soon);
-    if (soon.envelope.message) fetch_ahead(soon.envelope.to, soon.envelope.message);
+    const Envelope& soon = queue_.poured_event(number).envelope;
+    const Actor* const* fetching = fetching_.find(soon.to.local);
+    if (fetching != nullptr && soon.message) (*fetching)->fetch_ahead(soon.message);
   }
   queue_.clear_poured();
 }
@@ -193,7 +194,7 @@ void World::execute(Entry& receiver, const Envelope& envelope) {
     receiver.actor->handle(envelope.message, context, effects_);
     for (const auto& effect : effects_.list()) {
       if (const auto* unwatch = std::get_if<effect::Unwatch>(&effect)) {
-        entries_.fetch(unwatch->ref.local);
+        entries_.fetch(unwatch->ref.local, kWatchersFetched);
       }
     }
     for (auto& effect : effects_.list()) {

@@ -55,6 +55,16 @@ struct WorldOptions {
   std::function<void(const Envelope&, Actor*)> settled;
 };
 
+namespace detail {
+struct EndActor {
+  bool inside = false;  ///< of its entry's memory
+  void operator()(Actor* actor) const {
+    if (inside) return std::destroy_at(actor);
+    delete actor;
+  }
+};
+}  // namespace detail
+
 class World : private CompletionSink {
  public:
   explicit World(WorldOptions options);
@@ -119,10 +129,13 @@ class World : private CompletionSink {
     Time deadline;
     ComputeJob::Failure failure = nullptr;  ///< of a compute; the job itself has run
   };
+  /// Of a small actor, such as a request's, which stands in its entry: one place in memory.
+  static constexpr std::size_t kActorInside = 448;
   /// What a delivery touches comes first, on as few cache lines as can be.
   struct Entry {
+    Entry() {}  // without zeros in `place`
     ActorRef ref;
-    std::unique_ptr<Actor> actor;
+    std::unique_ptr<Actor, detail::EndActor> actor;
     Time last_local;   ///< due time of its last message within the node
     Time last_remote;  ///< and to other nodes
     bool ending = false;
@@ -138,6 +151,7 @@ class World : private CompletionSink {
     ActorRef parent;
     std::unique_ptr<RefList<4>> children;  ///< nullptr: it never had any
     std::unique_ptr<std::string> end_detail;
+    alignas(std::max_align_t) std::byte place[kActorInside];
     RefList<4>& child_list() {
       if (children == nullptr) children = std::make_unique<RefList<4>>();
       return *children;
@@ -187,10 +201,10 @@ class World : private CompletionSink {
   bool step_until(Time until);
   // What will be touched soon begins to travel to the cache: at 4,096 GPUs most of what a delivery
   // touches is far away (docs/simulation.md).
-  /// Of a message that was sent: its receiver's entry, or its rows.
+  /// Of a message that was sent: its receiver, or its rows there.
   void fetch_ahead(const ActorRef& to, const Message& message);
-  /// Later: the receiver itself. Its entry has come.
-  void fetch_actor(const Event& event);
+  /// Later, when the receiver has come: what its end touches.
+  void fetch_timer(const Event& event);
   void look_ahead();
   Frozen* frozen(NodeId node);
   /// Whether the event waits for the thaw of its node.

@@ -34,7 +34,7 @@ class FlatMap {
   /// Requires: key != 0 and not present.
   Value& insert(std::uint64_t key, Value value) {
     TROUPE_ASSERT(key != 0, "key 0 marks an empty cell");
-    if ((size_ + 1) * 4 > cells_.size() * 3) grow();
+    if ((size_ + 1) * 2 > cells_.size()) grow();
     ++size_;
     return place(key, std::move(value));
   }

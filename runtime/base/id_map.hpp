@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -101,27 +102,20 @@ class IdMap {
 
   /// Requires: it is not there.
   Value& insert(const Key& key, Value value) {
-    const std::uint64_t id = hash_of(key);
-    PageAt& at = begin_page(id);
-    const unsigned slot = slot_of(id);
-    TROUPE_ASSERT((at.used >> slot & 1) == 0, "the key is already in the map");
-    Item* made = std::construct_at(&at.page->item(slot), key, std::move(value));
-    at.used |= std::uint64_t{1} << slot;
-    fetch_lines(made + 1, sizeof(Item));  // where the next id's row will be
-    ++size_;
-    return made->second;
+    return put(key, key, std::move(value));
   }
-  /// Begins to bring the row of a key into the cache, if it is there.
-  void fetch(const Key& key) const {
+  /// Begins to bring the row of a key into the cache, if it is there: so much of it.
+  void fetch(const Key& key, std::size_t bytes = sizeof(Item)) const {
     const std::uint64_t id = hash_of(key);
     const PageAt* at = page_at(id);
-    if (at != nullptr && at->used != 0) fetch_lines(&at->page->item(slot_of(id)), sizeof(Item));
+    if (at != nullptr && at->used != 0) fetch_lines(&at->page->item(slot_of(id)), bytes);
   }
   /// The same of what erase() touches of it beside its row.
   void fetch_place(const Key& key) const { fetch_line(page_at(hash_of(key))); }
   Value& operator[](const Key& key) {
     Value* value = find(key);
-    return value == nullptr ? insert(key, Value()) : *value;
+    if (value != nullptr) return *value;
+    return put(key, std::piecewise_construct, std::forward_as_tuple(key), std::tuple<>());
   }
 
   /// False: it was not there.
@@ -178,6 +172,19 @@ class IdMap {
     std::array<PageAt, 1u << kChapterBits> pages;
     std::uint32_t begun = 0;  ///< pages
   };
+
+  template <class... Args>
+  Value& put(const Key& key, Args&&... args) {
+    const std::uint64_t id = hash_of(key);
+    PageAt& at = begin_page(id);
+    const unsigned slot = slot_of(id);
+    TROUPE_ASSERT((at.used >> slot & 1) == 0, "the key is already in the map");
+    Item* made = std::construct_at(&at.page->item(slot), std::forward<Args>(args)...);
+    at.used |= std::uint64_t{1} << slot;
+    fetch_lines(made + 1, sizeof(Item));  // where the next id's row will be
+    ++size_;
+    return made->second;
+  }
 
   static unsigned slot_of(std::uint64_t id) { return static_cast<unsigned>(id % kPage); }
   static std::size_t place_of(std::uint64_t id) {

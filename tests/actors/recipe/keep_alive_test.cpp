@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-std::unique_ptr<AnswerWriter> stream_of(recipe::Protocol protocol, std::uint32_t choices = 1) {
+WriterOfRow stream_of(recipe::Protocol protocol, std::uint32_t choices = 1) {
   RecipeAnswerOptions options;
   options.parsing.initial = recipe::InitialStage::kContent;
   options.answer.protocol = protocol;

@@ -15,7 +15,7 @@ struct IndexFormat final : AnswerFormat {
   recipe::Protocol protocol() const override { return recipe::Protocol::kChat; }
   bool streamed() const override { return true; }
   const char* content_type() const override { return "text/plain"; }
-  std::unique_ptr<AnswerWriter> open() const override;
+  WriterOfRow open() const override;
 };
 
 struct IndexWriter final : AnswerWriter {
@@ -36,8 +36,8 @@ struct IndexWriter final : AnswerWriter {
   std::string name = "0";
 };
 
-std::unique_ptr<AnswerWriter> IndexFormat::open() const {
-  return std::make_unique<IndexWriter>();
+WriterOfRow IndexFormat::open() const {
+  return make_writer<IndexWriter>();
 }
 
 class StreamChoicesTest : public testing::Test {

@@ -27,7 +27,7 @@ struct LivelyFormat final : AnswerFormat {
   recipe::Protocol protocol() const override { return recipe::Protocol::kChat; }
   bool streamed() const override { return stream_; }
   const char* content_type() const override { return "text/plain"; }
-  std::unique_ptr<AnswerWriter> open() const override { return std::make_unique<LivelyWriter>(); }
+  WriterOfRow open() const override { return make_writer<LivelyWriter>(); }
   bool stream_;
 };
 

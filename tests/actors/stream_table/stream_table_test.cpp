@@ -18,7 +18,7 @@ struct PlainFormat final : AnswerFormat {
   recipe::Protocol protocol() const override { return protocol_; }
   bool streamed() const override { return stream_; }
   const char* content_type() const override { return "text/plain"; }
-  std::unique_ptr<AnswerWriter> open() const override;
+  WriterOfRow open() const override;
   bool stream_;
   recipe::Protocol protocol_;
 };
@@ -45,8 +45,8 @@ struct PlainWriter final : AnswerWriter {
   std::string whole_;
 };
 
-std::unique_ptr<AnswerWriter> PlainFormat::open() const {
-  return std::make_unique<PlainWriter>(stream_);
+WriterOfRow PlainFormat::open() const {
+  return make_writer<PlainWriter>(stream_);
 }
 
 class StreamTableTest : public testing::Test {
