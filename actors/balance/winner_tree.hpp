@@ -14,15 +14,16 @@
 
 namespace troupe {
 
-/// Number: unsigned. `kLargest`: the best is the largest, and 0 the worst; else the smallest, and the
-/// maximum.
+/// Number: unsigned. `kLargest`: the best is the largest, and 0 the worst; else the smallest, and
+/// the maximum.
 template <class Number, bool kLargest>
 class WinnerTree {
  public:
   static constexpr Number kWorst = kLargest ? Number{0} : static_cast<Number>(~Number{0});
 
   Number best() const { return nodes_.empty() ? kWorst : nodes_[1]; }
-  /// The first slot from `start` on that holds the best, round the circle. Requires: a slot was set.
+  /// The first slot from `start` on that holds the best, round the circle. Requires: a slot was
+  /// set.
   std::uint32_t holder(std::uint32_t start = 0) const {
     const Number wanted = nodes_[1];
     // Up from where nothing is, over to the next subtree on the right.
@@ -67,7 +68,8 @@ class WinnerTree {
       found = at - slots_;
       return;
     }
-    const std::uint32_t first = better(nodes_[2 * at], nodes_[2 * at + 1]) == nodes_[2 * at] ? 0 : 1;
+    const std::uint32_t first =
+        better(nodes_[2 * at], nodes_[2 * at + 1]) == nodes_[2 * at] ? 0 : 1;
     search(2 * at + first, best, found, passes);
     search(2 * at + 1 - first, best, found, passes);
   }

@@ -117,10 +117,9 @@ void DecodePool::enter(GpuId gpu) {
   const DecodeGpu& one = gpus_[gpu.value];
   const bool open = one.open();
   largest_free_.set(gpu.value, open ? one.blocks_free() : 0);
-  by_rows_.set(gpu.value,
-               open ? std::uint64_t{one.all_rows()} << kTokenBits | one.all_tokens() : Fewest::kWorst);
-  by_tokens_.set(gpu.value,
-                 open ? one.all_tokens() << kRowBits | one.all_rows() : Fewest::kWorst);
+  by_rows_.set(gpu.value, open ? std::uint64_t{one.all_rows()} << kTokenBits | one.all_tokens()
+                               : Fewest::kWorst);
+  by_tokens_.set(gpu.value, open ? one.all_tokens() << kRowBits | one.all_rows() : Fewest::kWorst);
   if (!one.there || one.draining) return;
   ++size_;
   tokens_ += one.all_tokens();

@@ -13,7 +13,8 @@
 //    idle cluster, do not all begin at the same GPU.
 //
 // Cost: a question or a change is O(log GPUs), 0.05 to 0.3 µs at 512 GPUs; more where GPUs of
-// unequal memory are nearly full, and O(GPUs) for most_tokens_of_few_rows() and next_after(). Units: tokens and blocks of 128. Pure; one owner.
+// unequal memory are nearly full, and O(GPUs) for most_tokens_of_few_rows() and next_after().
+// Units: tokens and blocks of 128. Pure; one owner.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ struct DecodeNeed {
   std::uint64_t hash = 0;    ///< decides ties
 };
 
-struct DecodeGpu {
+struct alignas(64) DecodeGpu {
   std::uint32_t rows = 0;         ///< running and reserved
   std::uint64_t tokens = 0;       ///< the sum of their needs
   std::uint32_t blocks = 0;       ///< capacity

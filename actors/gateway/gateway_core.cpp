@@ -177,8 +177,8 @@ void GatewayCore::begin(const HttpArrived& arrived, Terms terms, Context& contex
   args.timeout = terms.timeout;
   args.preparer = args_.preparer;
   const ActorRef request = context.spawn<RequestCore>(out, std::move(args));
-  live_.insert(
-      request, {id, arrived.session, arrived.exchange, arrived.tenant, {}, 0, terms.counts});
+  live_.insert(request,
+               {id, arrived.session, arrived.exchange, arrived.tenant, {}, 0, terms.counts});
 }
 
 bool GatewayCore::has_room_for(std::uint32_t rows, const std::string& tenant) const {

@@ -108,8 +108,8 @@ class GatewayCore {
     bool counts = true;           ///< takes a place; else a question to the store
   };
   IdMap<ActorRef, Live> live_;   ///< by the request's actor
-  std::uint64_t more_rows_ = 0;        ///< of all live requests
-  std::size_t questions_ = 0;          ///< of the live ones
+  std::uint64_t more_rows_ = 0;  ///< of all live requests
+  std::size_t questions_ = 0;    ///< of the live ones
   std::uint32_t next_request_ = 0;
   bool draining_ = false;
   ServingState told_ = ServingState::kStarting;

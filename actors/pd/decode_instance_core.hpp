@@ -97,13 +97,13 @@ class DecodeInstanceCore {
 
   Args args_;
   DraftBudget budget_;
-  std::vector<std::uint32_t> rows_;  ///< of each member
-  FlatMap<Job> jobs_;                ///< by request
-  std::vector<Listeners> listeners_; ///< those without rows may become others
-  std::shared_ptr<GroupPlan> next_;  ///< what changes with the next step
-  DecodeStarted started_;            ///< that the balancer does not know yet
-  std::vector<RequestId> replaced_;  ///< since the last launch: the device has older rows of them
-  bool known_ = false;               ///< somebody sent it work: its joining was heard
+  std::vector<std::uint32_t> rows_;   ///< of each member
+  FlatMap<Job> jobs_;                 ///< by request
+  std::vector<Listeners> listeners_;  ///< those without rows may become others
+  std::shared_ptr<GroupPlan> next_;   ///< what changes with the next step
+  DecodeStarted started_;             ///< that the balancer does not know yet
+  std::vector<RequestId> replaced_;   ///< since the last launch: the device has older rows of them
+  bool known_ = false;                ///< somebody sent it work: its joining was heard
   bool running_ = false;
   std::uint64_t steps_ = 0;
   std::size_t stepping_ = 0;  ///< rows of the step in flight

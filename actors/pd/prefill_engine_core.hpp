@@ -69,6 +69,7 @@ class PrefillEngineCore {
 
   void fetch_ahead(const StartPrefill& start) const { jobs_.fetch(start.request.value); }
   void fetch_ahead(const Done<StepResult>&) const {
+    if (plan_ == nullptr) return;  // it is of an earlier life
     for (const GroupChunk& chunk : plan_->chunks) jobs_.fetch(chunk.request.value);
   }
 
@@ -100,7 +101,7 @@ class PrefillEngineCore {
 
   Args args_;
   std::vector<ChunkQueue> queues_;
-  FlatMap<Job> jobs_;  ///< by request
+  FlatMap<Job> jobs_;                      ///< by request
   std::vector<ActorRef> routes_;           ///< that are watched
   bool known_ = false;                     ///< somebody sent it work: its joining was heard
   std::shared_ptr<const GroupPlan> plan_;  ///< of the step in flight

@@ -54,7 +54,7 @@ using WriterOfRow = std::unique_ptr<AnswerWriter, ReleaseWriter>;
 
 template <class Writer, class... Args>
 WriterOfRow make_writer(Args&&... args) {
-  return WriterOfRow(new Writer(std::forward<Args>(args)...));
+  return WriterOfRow(std::make_unique<Writer>(std::forward<Args>(args)...).release());
 }
 
 class AnswerFormat {

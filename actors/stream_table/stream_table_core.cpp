@@ -146,8 +146,8 @@ void StreamTableCore::write(Row& row, std::string bytes, Context& context, Effec
     HeaderList headers{{"content-type", row.open.answer.format->content_type()},
                        {"cache-control", "no-cache"},
                        {"x-accel-buffering", "no"}};  // proxies such as nginx pass it on at once
-    out.send(row.open.session, make_message<SessionBegin>(row.open.exchange, std::uint16_t{200},
-                                                           std::move(headers)));
+    out.send(row.open.session,
+             make_message<SessionBegin>(row.open.exchange, std::uint16_t{200}, std::move(headers)));
   }
   row.said_at = context.now;
   row.written += bytes.size();
@@ -228,9 +228,9 @@ void StreamTableCore::finish(Row& row, Finish finish, CloseReason reason, std::s
     out.send(row.open.session, make_message<SessionEnd>(row.open.exchange, std::move(said)));
   } else {
     HeaderList headers{{"content-type", row.open.answer.format->content_type()}};
-    out.send(row.open.session, make_message<SessionRespond>(row.open.exchange, std::uint16_t{200},
-                                                             std::move(headers), std::move(bytes),
-                                                             row.unsent_tokens, std::move(said)));
+    out.send(row.open.session,
+             make_message<SessionRespond>(row.open.exchange, std::uint16_t{200}, std::move(headers),
+                                          std::move(bytes), row.unsent_tokens, std::move(said)));
   }
   out.count("vllm:request_success_total", 1, finished_reason(finish));
   out.observe("vllm:e2e_request_latency_seconds", (context.now - row.open.arrived).seconds());

@@ -62,12 +62,15 @@ class Actor {
   /// Its state in a few "key=value" words, for `troupe admin show`.
   virtual std::string describe() const = 0;
   virtual void handle(const Message& message, Context& context, Effects& out) = 0;
-  /// This message was sent, and will be handled soon. Only of types that say so (ActorType).
+  /// This message was sent, to this life or one before, and will be handled soon. Only of types
+  /// that say so (ActorType).
   virtual void fetch_ahead(const Message&) const {}
 };
 
 template <class Core, class M>
-concept Fetches = requires(const Core& core, const M& message) { core.fetch_ahead(message); };
+concept Fetches = requires(const Core& core, const M& message) {
+  core.fetch_ahead(message);
+};
 
 template <class Core>
 class CoreActor final : public Actor {

@@ -6,10 +6,10 @@
 //
 // Messages travel one of two times, and stand in two lanes (event_lane.hpp), in order as they are.
 // Of the rest, what is due soon (within about 0.3 ms) stands in a 4-ary heap, what is due
-// later in buckets without an order: 1,024 of 0.26 ms, then any number of 268 ms. A bucket is poured
-// when all before it are empty. So the heap stays small, and a deadline of a request, which is
-// nearly always cancelled, is put into a bucket and taken out of it without a search. Its key
-// is only marked: what else a removal would touch is far away by then. A bucket of which three
+// later in buckets without an order: 1,024 of 0.26 ms, then any number of 268 ms. A bucket is
+// poured when all before it are empty. So the heap stays small, and a deadline of a request, which
+// is nearly always cancelled, is put into a bucket and taken out of it without a search. Its key is
+// only marked: what else a removal would touch is far away by then. A bucket of which three
 // quarters are marked is made smaller.
 //
 // Speed: nearly every timer causes another one. So `pop` leaves a hole at the top, and the next
@@ -32,8 +32,8 @@
 
 namespace troupe {
 
-/// Beside the event's slot: where its key was put. It may have moved since, but hardly ever has when
-/// a deadline is cancelled.
+/// Beside the event's slot: where its key was put. It may have moved since, but hardly ever has
+/// when a deadline is cancelled.
 struct EventHandle {
   std::uint32_t slot = 0;
   std::uint32_t index = 0;

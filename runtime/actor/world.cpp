@@ -37,8 +37,9 @@ void World::create(const ActorRef& ref, const ActorRef& parent, const ActorType&
   created.ref = ref;
   created.parent = parent;
   const bool inside = type.make_at != nullptr && type.size <= kActorInside;
-  created.actor = {inside ? type.make_at(created.place, args.get()) : type.make(args.get()).release(),
-                   detail::EndActor{inside}};
+  Actor* const made =
+      inside ? type.make_at(created.place, args.get()) : type.make(args.get()).release();
+  created.actor = {made, detail::EndActor{inside}};
   created.rng = Rng(mix64(mix64(options_.seed, ref.local), ref.life));
   if (parent) {
     if (Entry* owner = entry(parent)) owner->child_list().add(ref);
@@ -94,8 +95,6 @@ void World::dispatch(Event& event) {
     event.envelope.message = make_message<TimerFired>(TimerTag{event.timer, event.key});
   }
   Entry* receiver = entries_.find(event.envelope.to.local);
-  // It may be far away in memory, and travels while the digest is computed.
-  if (receiver != nullptr) fetch_line(receiver->actor.get());
   if (options_.trace_hash) trace(event);
   if (options_.observer) options_.observer(now_, event.envelope);
   if (event.envelope.message.kind() == Kill::info.kind) {

@@ -2,9 +2,9 @@
 //
 // Why: a core holds a row a request, and of ten thousands of live ones each look-up in a hash table
 // is a cache miss before the row's own. Ids of the same time are neighbours. So rows lie in pages
-// of kPage neighbours, and the places of kChapter neighbouring pages stand side by side: 16 bytes
-// for 64 rows. What is searched is the chapter, one of a few dozen. Requests that come together
-// share lines; nobody else's row is touched when one comes or goes.
+// of 64 neighbours, and the addresses of 64 neighbouring pages stand side by side, a chapter: a
+// cache line for 512 rows. What is searched is the chapter, one of a few dozen. Requests that come
+// together share lines; nobody else's row is touched when one comes or goes.
 //
 // Any key does; keys without neighbours take a page and a chapter each (64 times the memory of a
 // row, and a kilobyte).
@@ -48,7 +48,6 @@ constexpr std::uint64_t hash_of(const Strong<Tag, Number>& id) {
 
 template <class Key, class Value>
 class IdMap {
- private:
   static constexpr unsigned kPageBits = 6;
   static constexpr unsigned kPage = 1u << kPageBits;
 
@@ -87,9 +86,9 @@ class IdMap {
   /// nullptr: it is not there.
   Value* find(const Key& key) {
     const std::uint64_t id = hash_of(key);
-    const PageAt* at = page_at(id);
-    if (at == nullptr || (at->used >> slot_of(id) & 1) == 0) return nullptr;
-    return &at->page->item(slot_of(id)).second;
+    const Chapter* chapter = chapter_of(id);
+    if (chapter == nullptr || !chapter->has(id)) return nullptr;
+    return &chapter->pages[place_of(id)]->item(slot_of(id)).second;
   }
   const Value* find(const Key& key) const { return const_cast<IdMap*>(this)->find(key); }
   /// Requires: it is there.
@@ -101,17 +100,22 @@ class IdMap {
   const Value& at(const Key& key) const { return const_cast<IdMap*>(this)->at(key); }
 
   /// Requires: it is not there.
-  Value& insert(const Key& key, Value value) {
-    return put(key, key, std::move(value));
-  }
+  Value& insert(const Key& key, Value value) { return put(key, key, std::move(value)); }
   /// Begins to bring the row of a key into the cache, if it is there: so much of it.
   void fetch(const Key& key, std::size_t bytes = sizeof(Item)) const {
     const std::uint64_t id = hash_of(key);
-    const PageAt* at = page_at(id);
-    if (at != nullptr && at->used != 0) fetch_lines(&at->page->item(slot_of(id)), bytes);
+    const Chapter* chapter = chapter_of(id);
+    if (chapter == nullptr) return;
+    fetch_line(&chapter->used[place_of(id)]);
+    // Of a page that has ended the memory is still there.
+    Page* const page = chapter->pages[place_of(id)];
+    if (page != nullptr) fetch_lines(&page->item(slot_of(id)), bytes);
   }
   /// The same of what erase() touches of it beside its row.
-  void fetch_place(const Key& key) const { fetch_line(page_at(hash_of(key))); }
+  void fetch_place(const Key& key) const {
+    const std::uint64_t id = hash_of(key);
+    if (const Chapter* chapter = chapter_of(id)) fetch_line(&chapter->used[place_of(id)]);
+  }
   Value& operator[](const Key& key) {
     Value* value = find(key);
     if (value != nullptr) return *value;
@@ -121,13 +125,15 @@ class IdMap {
   /// False: it was not there.
   bool erase(const Key& key) {
     const std::uint64_t id = hash_of(key);
-    PageAt* at = page_at(id);
-    const unsigned slot = slot_of(id);
-    if (at == nullptr || (at->used >> slot & 1) == 0) return false;
-    at->used &= ~(std::uint64_t{1} << slot);
+    Chapter* const chapter = chapter_of(id);
+    if (chapter == nullptr || !chapter->has(id)) return false;
+    std::uint64_t& used = chapter->used[place_of(id)];
+    used &= ~(std::uint64_t{1} << slot_of(id));
     --size_;
-    std::destroy_at(&at->page->item(slot));
-    if (at->used == 0) end_page(*at, id);
+    if constexpr (!std::is_trivially_destructible_v<Item>) {
+      std::destroy_at(&chapter->pages[place_of(id)]->item(slot_of(id)));
+    }
+    if (used == 0) end_page(*chapter, id);
     return true;
   }
 
@@ -152,7 +158,7 @@ class IdMap {
     }
 
    private:
-    void enter() { left_ = page_ == nullptr ? 0 : map_->page_at(page_->first)->used; }
+    void enter() { left_ = page_ == nullptr ? 0 : map_->used_of(*page_); }
     const IdMap* map_;
     Page* page_;
     std::uint64_t left_ = 0;  ///< slots of the page that are still to come
@@ -164,23 +170,21 @@ class IdMap {
 
  private:
   static constexpr unsigned kChapterBits = 6;  ///< pages of a chapter
-  struct PageAt {
-    Page* page = nullptr;
-    std::uint64_t used = 0;  ///< a bit a slot; 0: there is no page
-  };
   struct Chapter {
-    std::array<PageAt, 1u << kChapterBits> pages;
-    std::uint32_t begun = 0;  ///< pages
+    std::array<Page*, 1u << kChapterBits> pages{};
+    std::array<std::uint64_t, 1u << kChapterBits> used{};  ///< a bit a slot; 0: there is no page
+    std::uint32_t begun = 0;                               ///< pages
+    bool has(std::uint64_t id) const { return (used[place_of(id)] >> slot_of(id) & 1) != 0; }
   };
 
   template <class... Args>
   Value& put(const Key& key, Args&&... args) {
     const std::uint64_t id = hash_of(key);
-    PageAt& at = begin_page(id);
-    const unsigned slot = slot_of(id);
-    TROUPE_ASSERT((at.used >> slot & 1) == 0, "the key is already in the map");
-    Item* made = std::construct_at(&at.page->item(slot), std::forward<Args>(args)...);
-    at.used |= std::uint64_t{1} << slot;
+    Chapter& chapter = begin_page(id);
+    TROUPE_ASSERT(!chapter.has(id), "the key is already in the map");
+    Item* made = std::construct_at(&chapter.pages[place_of(id)]->item(slot_of(id)),
+                                   std::forward<Args>(args)...);
+    chapter.used[place_of(id)] |= std::uint64_t{1} << slot_of(id);
     fetch_lines(made + 1, sizeof(Item));  // where the next id's row will be
     ++size_;
     return made->second;
@@ -195,43 +199,46 @@ class IdMap {
     return (id >> (kPageBits + kChapterBits)) + 1;
   }
   /// nullptr: nothing of its chapter is there.
-  PageAt* page_at(std::uint64_t id) const {
+  Chapter* chapter_of(std::uint64_t id) const {
     const std::unique_ptr<Chapter>* chapter = chapters_.find(chapter_key(id));
-    return chapter == nullptr ? nullptr : &(*chapter)->pages[place_of(id)];
+    return chapter == nullptr ? nullptr : chapter->get();
+  }
+  std::uint64_t used_of(const Page& page) const {
+    return chapter_of(page.first)->used[place_of(page.first)];
   }
 
-  /// The page of an id; it is begun if it is not there.
-  PageAt& begin_page(std::uint64_t id) {
+  /// The chapter of an id, whose page is begun if it is not there.
+  Chapter& begin_page(std::uint64_t id) {
     const std::uint64_t key = chapter_key(id);
     std::unique_ptr<Chapter>* chapter = chapters_.find(key);
     if (chapter == nullptr) chapter = &chapters_.insert(key, std::make_unique<Chapter>());
-    PageAt& at = (*chapter)->pages[place_of(id)];
-    if (at.used != 0) return at;
-    ++(*chapter)->begun;
+    Chapter& found = **chapter;
+    if (found.used[place_of(id)] != 0) return found;
+    ++found.begun;
     if (unused_.empty()) {
       pages_.emplace_back();
       unused_.push_back(&pages_.back());
     }
-    at.page = unused_.back();
+    Page* const page = unused_.back();
     unused_.pop_back();
-    at.page->first = id - slot_of(id);
-    at.page->before = last_;
-    at.page->after = nullptr;
-    (last_ == nullptr ? first_ : last_->after) = at.page;
-    last_ = at.page;
-    return at;
+    page->first = id - slot_of(id);
+    page->before = last_;
+    page->after = nullptr;
+    (last_ == nullptr ? first_ : last_->after) = page;
+    last_ = page;
+    found.pages[place_of(id)] = page;
+    return found;
   }
-  void end_page(const PageAt& at, std::uint64_t id) {
-    const Page& ended = *at.page;
+  void end_page(Chapter& chapter, std::uint64_t id) {
+    const Page& ended = *chapter.pages[place_of(id)];
     (ended.before == nullptr ? first_ : ended.before->after) = ended.after;
     (ended.after == nullptr ? last_ : ended.after->before) = ended.before;
-    unused_.push_back(at.page);
-    const std::uint64_t key = chapter_key(id);
-    if (--(*chapters_.find(key))->begun == 0) chapters_.erase(key);
+    unused_.push_back(chapter.pages[place_of(id)]);
+    if (--chapter.begun == 0) chapters_.erase(chapter_key(id));
   }
   void clear() {
     for (const Page* page = first_; page != nullptr; page = page->after) {
-      const std::uint64_t used = page_at(page->first)->used;
+      const std::uint64_t used = used_of(*page);
       for (unsigned slot = 0; slot < kPage; ++slot) {
         if ((used >> slot & 1) != 0) std::destroy_at(&const_cast<Page*>(page)->item(slot));
       }

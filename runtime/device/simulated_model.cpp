@@ -34,8 +34,7 @@ StepModel::Outcome SimulatedModel::sample(const StepPlan& plan, Time) {
     out.row = row.row;
     out.request = row.request;
     std::uint32_t& generated = generated_[row.row.value];
-    const std::uint32_t length =
-        row.work.output > 0 ? row.work.output : output_length(row.request);
+    const std::uint32_t length = row.work.output > 0 ? row.work.output : output_length(row.request);
     if (generated < length) {
       const std::uint64_t hash = mix64(mix64(options_.seed, row.request.value), generated);
       out.tokens.emplace_back(static_cast<std::int32_t>(hash % 100'000));

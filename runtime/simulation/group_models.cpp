@@ -92,7 +92,8 @@ StepModel::Outcome PrefillGroup::forward(const StepPlan& plan, Time start) {
   for (const GroupChunk& chunk : plan.group->chunks) {
     work_.at(chunk.member).add(chunk.tokens, chunk.start, chunk.last);
     result->tokens += chunk.tokens;
-    if (chunk.last && chunk.work.output <= 1) result->ended.push_back({chunk.request, chunk.member, 1});
+    if (!chunk.last || chunk.work.output > 1) continue;
+    result->ended.push_back({chunk.request, chunk.member, 1});
   }
   for (const PromptWork& work : work_) {
     const double own = work.tokens > 0 ? cost_->prompts_seconds(work) : 0;

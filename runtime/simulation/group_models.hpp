@@ -148,9 +148,9 @@ class DecodeGroup final : public GroupModel {
   DecodeGroupOptions options_;
   double spread_;  ///< deviation of the tokens of one row and step
   std::vector<Member> all_;
-  std::vector<MemberRows> rows_;  ///< of each member
-  std::vector<EndedRow> ended_;         ///< kept for its memory
-  std::vector<std::uint32_t> ending_;   ///< members where a row ends in this step; likewise
+  std::vector<MemberRows> rows_;       ///< of each member
+  std::vector<EndedRow> ended_;        ///< kept for its memory
+  std::vector<std::uint32_t> ending_;  ///< members where a row ends in this step; likewise
   struct Gain {
     double drafts = -1;
     double tokens = 0;

@@ -77,7 +77,7 @@ TEST(ImagePrompts, WhereAShareIsCachedImagesAreNew) {
   HttpArrived arrived;
   PdPrompts(0.5).with_patches(14).fill(arrived, planned(), {});
   EXPECT_EQ(arrived.simulated->sealed.work.cached, 400u) << "of the words";
-  EXPECT_EQ(work_of(arrived).images[0].end, 809u);
+  EXPECT_EQ(work_of(arrived).images()[0].end, 809u);
   HttpArrived words;
   PlannedRequest without = planned();
   without.images.clear();
