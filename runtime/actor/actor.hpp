@@ -165,8 +165,7 @@ inline constexpr ActorType actor_type{Core::kKind,
 
 template <class Core>
 Ref<typename Core::Accepts> Context::spawn(Effects& out, typename Core::Args args) {
-  ActorRef child{self.node, self.incarnation, child_id(mix64(self.local, self.life), ++next_child),
-                 1};
+  ActorRef child{self.node, self.incarnation, child_id(self, ++next_child), 1};
   out.spawn({child, &actor_type<Core>, std::make_shared<typename Core::Args>(std::move(args))});
   return Ref<typename Core::Accepts>(child);
 }

@@ -89,8 +89,9 @@ ActorRef LiveNode::spawn_root(std::uint64_t local, const ActorType& type,
 ActorRef LiveNode::next_endpoint() {
   constexpr std::uint64_t kEndpoints = 0x656e6470;
   const std::uint64_t number = next_endpoint_.fetch_add(1) + 1;
-  const std::uint64_t local = child_id(mix64(kEndpoints, options_.node.value), number);
-  return {options_.node, options_.incarnation, local, 1};
+  const ActorRef all{options_.node, options_.incarnation, mix64(kEndpoints, options_.node.value),
+                     1};
+  return {options_.node, options_.incarnation, child_id(all, number), 1};
 }
 
 ActorRef LiveNode::open_endpoint(std::function<void(const Envelope&)> receive) {

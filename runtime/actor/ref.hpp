@@ -1,9 +1,9 @@
 // References: names of actors that never dangle.
 //
 // An `ActorRef` says where (node, incarnation), who (local id) and which life. A child's local id
-// is a hash of its parent's and a counter, so that ids are the same in every run of a seed;
-// sixteen children in sequence are neighbours, for tables of them (base/id_map.hpp). A
-// restart keeps the id and raises the life: a message to the old life comes back as Undeliverable.
+// is a hash of its parent's and a counter, so that ids are the same in every run of a seed; those
+// that come together are neighbours, for tables of them (base/id_map.hpp). A restart keeps the id
+// and raises the life: a message to the old life comes back as Undeliverable.
 // Only hosts hold routes; a reference is a value that anyone may copy, store and send.
 //
 // `Ref<P>` is an ActorRef whose protocol is known: sending a message outside of P does not compile.
@@ -38,32 +38,40 @@ struct ActorRef {
   }
 };
 
-/// Ids of a parent's children that are neighbours.
-inline constexpr std::uint64_t kChildrenTogether = 4'096;
+/// So many ids are neighbours.
+inline constexpr std::uint64_t kNeighbours = 4'096;
 
-/// Different for all actors that a process will ever know together; neighbours for neighbours of a
-/// node in the same life; never 0.
+namespace detail {
+/// The place-th of a block of neighbours. Never 0.
+constexpr std::uint64_t neighbour(std::uint64_t block, std::uint64_t place) {
+  const std::uint64_t id = block / kNeighbours * kNeighbours + place % kNeighbours;
+  return id == 0 ? kNeighbours : id;
+}
+}  // namespace detail
+
+/// Different for all actors that a process will ever know together; neighbours for neighbours of
+/// the same life; never 0.
 constexpr std::uint64_t hash_of(const ActorRef& ref) {
-  const std::uint64_t hash = mix64(ref.local / kChildrenTogether, mix64(ref.node.value, ref.life)) /
-                                 kChildrenTogether * kChildrenTogether +
-                             ref.local % kChildrenTogether;
-  return hash == 0 ? kChildrenTogether : hash;
+  return detail::neighbour(mix64(ref.local / kNeighbours, ref.life), ref.local);
 }
 
 /// "2.1/7f3a…#3": node.incarnation/local id#life.
 std::string to_string(const ActorRef& ref);
 
-/// The local id of the counter-th child of `parent`. Never 0.
-constexpr std::uint64_t child_id(std::uint64_t parent, std::uint64_t counter) {
-  const std::uint64_t id =
-      mix64(parent, counter / kChildrenTogether) / kChildrenTogether * kChildrenTogether +
-      counter % kChildrenTogether;
-  return id == 0 ? kChildrenTogether : id;
+/// The local id of the counter-th child of that life of `parent`. Never 0. Children in sequence are
+/// neighbours, but for the first: it is one of its cousins, since whoever has many alike with one
+/// child each (the groups of a cluster) made them neighbours.
+constexpr std::uint64_t child_id(const ActorRef& parent, std::uint64_t counter) {
+  if (counter == 1) {
+    return detail::neighbour(mix64(0x66697273, mix64(parent.local / kNeighbours, parent.life)),
+                             parent.local);
+  }
+  return detail::neighbour(mix64(mix64(parent.local, parent.life), counter / kNeighbours), counter);
 }
 
-/// The local id of a node's root actor called `name`.
+/// The local id of a node's root actor called `name`: a neighbour of those of other nodes.
 constexpr std::uint64_t root_id(NodeId node, std::uint64_t name) {
-  return child_id(mix64(0x726f6f74, node.value), name);
+  return detail::neighbour(mix64(mix64(0x726f6f74, name), node.value / kNeighbours), node.value);
 }
 
 /// The messages that an actor accepts.

@@ -159,7 +159,7 @@ TEST_F(SystemTest, WhatLiesInADeadMailboxComesBack) {
 TEST_F(SystemTest, ChildrenEndBeforeTheirParentAndRestartWithANewLife) {
   act(a, kSpawn);
   const ActorRef child = told("spawned").ref;
-  EXPECT_EQ(child.local, child_id(mix64(a.local, a.life), 1));
+  EXPECT_EQ(child.local, child_id(a, 1));
   act(child, kSpawn);
   const ActorRef grandchild = told("spawned", 1).ref;
   system.kill(child);
