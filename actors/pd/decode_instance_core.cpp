@@ -157,7 +157,10 @@ void DecodeInstanceCore::on(const Done<StepResult>& done, Context& context, Effe
 
 void DecodeInstanceCore::fetch_ahead(const Done<StepResult>& done) const {
   if (done.failed) return;
-  for (const GroupEnd& end : done.output.group.result->ended) jobs_.fetch(end.request.value);
+  const GroupResult& result = *done.output.group.result;
+  fetch_lines(result.own.data(), result.own.size() * sizeof(Duration));
+  fetch_lines(rows_.data(), rows_.size() * sizeof(rows_[0]));
+  for (const GroupEnd& end : result.ended) jobs_.fetch(end.request.value);
 }
 
 std::string DecodeInstanceCore::describe() const {

@@ -177,7 +177,7 @@ void PrefillEngineCore::tell_progress(const GroupResult& result, Context& contex
     cache_.touch(prompt_chain(chunk.work.chain(), start.length, kBlockTokens));
     batches.add(start.streams, job->route, chunk.request, 0, 1, complete);
     told.of(job->route).rows.push_back({chunk.request, complete});
-    drop(chunk.request);
+    jobs_.erase(chunk.request.value);  // it is in no FIFO any more
   }
   batches.hand_out(steps_, out);
   told.hand_out(out);

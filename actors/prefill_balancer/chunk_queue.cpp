@@ -23,16 +23,18 @@ bool ChunkQueue::withdraw(RequestId request) {
 std::vector<ChunkQueue::Chunk> ChunkQueue::next_step() {
   std::vector<Chunk> chunks;
   StepFill fill(curve_, budget_ - debt_, limits_);
-  while (!queue_.empty()) {
-    Entry& first = queue_.front();
+  auto taken = queue_.begin();
+  while (taken != queue_.end()) {
+    Entry& first = *taken;
     const std::uint32_t rest = first.length - first.computed;
     const std::uint32_t tokens = fill.take(first.computed, rest);
     if (tokens == 0) break;
     chunks.push_back({first.request, first.computed, tokens, tokens == rest});
     first.computed += tokens;
     if (tokens < rest) break;
-    queue_.pop_front();
+    ++taken;
   }
+  queue_.erase(queue_.begin(), taken);
   predicted_ = fill.time();
   return chunks;
 }

@@ -14,7 +14,6 @@
 // Pure; one owner.
 #pragma once
 
-#include <deque>
 #include <vector>
 
 #include "runtime/base/strong.hpp"
@@ -58,7 +57,7 @@ class ChunkQueue {
   PrefillCurve curve_;
   Duration budget_;
   ChunkLimits limits_;
-  std::deque<Entry> queue_;
+  std::vector<Entry> queue_;
   Duration debt_;       ///< of the last step, to be saved in the next
   Duration predicted_;  ///< of the last step given
 };

@@ -42,7 +42,7 @@ struct EventOrder {
 class EventLane {
  public:
   static constexpr std::size_t kShiftMost = 16;
-  static constexpr std::size_t kLeast = 16;  ///< places
+  static constexpr std::size_t kLeast = 64;  ///< places
   static constexpr std::size_t kSlack = 4;   ///< a ring is that many times longer than it must be
 
   bool empty() const { return size_ == 0; }

@@ -12,6 +12,18 @@ constexpr int kSeqBits = 40;
 constexpr std::size_t kArity = 4;
 }  // namespace
 
+EventQueue::Kept::Kept(Event&& event)
+    : to(event.envelope.to),
+      message(std::move(event.envelope.message)),
+      from(event.kind == EventKind::kMessage ? event.envelope.from
+                                             : ActorRef{NodeId(event.timer), 0, event.key, 0}),
+      kind(event.kind) {}
+
+Event EventQueue::Kept::give() {
+  if (kind == EventKind::kMessage) return {{from, to, std::move(message)}, kind, 0, 0};
+  return {{{}, to, std::move(message)}, kind, from.node.value, from.local};
+}
+
 EventOrder EventQueue::place_of(Time due) {
   TROUPE_ASSERT(due.value >= 0, "virtual time starts at 0");
   const std::uint64_t seq = next_seq_++;
@@ -33,7 +45,7 @@ EventHandle EventQueue::put(const EventOrder& place, Event&& event) {
   std::uint32_t slot;
   if (free_.empty()) {
     slot = static_cast<std::uint32_t>(events_.size());
-    events_.push_back(std::move(event));
+    events_.emplace_back(std::move(event));
     places_.emplace_back();
   } else {
     slot = free_.back();
@@ -62,7 +74,7 @@ Event EventQueue::take(const First& first) {
   hole_ = true;
   const std::uint32_t slot = heap_.front().slot;
   free_.push_back(slot);
-  return std::move(events_[slot]);
+  return events_[slot].give();
 }
 
 void EventQueue::drop_hole() {

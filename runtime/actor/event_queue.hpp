@@ -47,6 +47,17 @@ class EventQueue {
 
   enum class Travel : std::uint8_t { kLocal, kRemote };  ///< within a node, between nodes
 
+  /// An event of the heap or a bucket: one cache line.
+  struct alignas(64) Kept {
+    Kept() = default;
+    explicit Kept(Event&& event);
+    Event give();
+    ActorRef to;
+    Message message;
+    ActorRef from;  ///< of what is no message: timer and key, as node and local id
+    EventKind kind = EventKind::kMessage;
+  };
+
   EventHandle push(Time due, Event&& event);
   /// A message: any time of travel is right, but those that travel alike belong together.
   void push_message(Time due, Travel travel, Event&& event);
@@ -85,7 +96,7 @@ class EventQueue {
   std::span<const std::uint32_t> poured() const { return poured_; }
   /// Begins to bring what remove() touches into the cache.
   void fetch(const EventHandle& handle) const;
-  const Event& poured_event(std::uint32_t number) const { return events_[number]; }
+  const Kept& poured_event(std::uint32_t number) const { return events_[number]; }
   void clear_poured() { poured_.clear(); }
 
  private:
@@ -153,7 +164,7 @@ class EventQueue {
   std::int64_t fine_end_ = 0;
   std::size_t later_ = 0;      ///< events in buckets
   std::vector<Place> places_;  ///< by slot
-  std::vector<Event> events_;  ///< by slot
+  std::vector<Kept> events_;   ///< by slot
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> poured_;  ///< slots
 };

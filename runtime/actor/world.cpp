@@ -134,15 +134,15 @@ void World::look_ahead() {
   if (queue_.poured().empty()) return;
   // In three rounds: what one reads, the round before has fetched.
   for (const std::uint32_t number : queue_.poured()) {
-    fetch_lines(&queue_.poured_event(number), sizeof(Event));
+    fetch_line(&queue_.poured_event(number));
   }
   for (const std::uint32_t number : queue_.poured()) {
-    const Envelope& soon = queue_.poured_event(number).envelope;
+    const EventQueue::Kept& soon = queue_.poured_event(number);
     if (soon.message) fetch_lines(&soon.message.payload(), kPayloadFetched);
     entries_.fetch(soon.to.local);
   }
   for (const std::uint32_t number : queue_.poured()) {
-    const Envelope& soon = queue_.poured_event(number).envelope;
+    const EventQueue::Kept& soon = queue_.poured_event(number);
     const Actor* const* fetching = fetching_.find(soon.to.local);
     if (fetching != nullptr && soon.message) (*fetching)->fetch_ahead(soon.message);
   }

@@ -60,7 +60,7 @@ class FlatMap {
   }
 
   /// Begins to bring the place of a key into the cache.
-  void fetch(std::uint64_t key) const { fetch_line(&cells_[home(key)]); }
+  void fetch(std::uint64_t key) const { fetch_lines(&cells_[home(key)], sizeof(Cell)); }
 
   std::size_t size() const { return size_; }
   bool contains(std::uint64_t key) const { return find(key) != nullptr; }

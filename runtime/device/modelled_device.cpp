@@ -20,14 +20,25 @@ ModelledDevice::ModelledDevice(DeviceInfo info, std::unique_ptr<StepModel> model
 Result<StreamId> ModelledDevice::open_stream() {
   const std::lock_guard lock(mutex_);
   const StreamId stream(next_stream_++);
-  free_at_.emplace(stream, Time());
+  free_at_.emplace_back(stream, Time());
   return stream;
 }
 
 void ModelledDevice::close_stream(StreamId stream) {
   const std::lock_guard lock(mutex_);
-  free_at_.erase(stream);
-  std::erase_if(pending_, [&](const auto& entry) { return entry.second.stream == stream; });
+  std::erase_if(free_at_, [&](const auto& open) { return open.first == stream; });
+  std::erase_if(pending_, [&](const Pending& one) { return one.stream == stream; });
+}
+
+Time* ModelledDevice::free_at(StreamId stream) {
+  const auto at = std::find_if(free_at_.begin(), free_at_.end(),
+                               [&](const auto& open) { return open.first == stream; });
+  return at == free_at_.end() ? nullptr : &at->second;
+}
+
+std::vector<ModelledDevice::Pending>::iterator ModelledDevice::find(LaunchId launch) {
+  return std::find_if(pending_.begin(), pending_.end(),
+                      [&](const Pending& one) { return one.id == launch; });
 }
 
 StepModel::Outcome ModelledDevice::run(const Launch& launch, Time start) {
@@ -49,12 +60,12 @@ void ModelledDevice::launch(Launch launch, Time now, CompletionSink& sink) {
   TROUPE_ASSERT(launch.slot < info_.slot_count, "a launch names one of the device's slots");
   std::unique_lock lock(mutex_);
   forget_ended(now);
-  const auto stream = free_at_.find(launch.stream);
-  TROUPE_ASSERT(stream != free_at_.end(), "a launch needs an open stream");
-  Time start = std::max(now, stream->second);
+  Time* const free = free_at(launch.stream);
+  TROUPE_ASSERT(free != nullptr, "a launch needs an open stream");
+  Time start = std::max(now, *free);
   for (const LaunchId earlier : launch.after) {
-    const auto at = pending_.find(earlier);
-    if (at != pending_.end()) start = std::max(start, at->second.end);
+    const auto at = find(earlier);
+    if (at != pending_.end()) start = std::max(start, at->end);
   }
   StepModel::Outcome outcome = run(launch, start);
   if (outcome.result.ok()) {
@@ -62,48 +73,47 @@ void ModelledDevice::launch(Launch launch, Time now, CompletionSink& sink) {
     outcome.result->device_time = outcome.takes;
   }
   const Time end = start + std::max(outcome.takes, kLeast);
-  stream->second = end;
-  pending_.emplace(launch.id, Pending{launch.stream, launch.slot, start, end, &sink});
+  *free = end;
+  pending_.push_back({launch.id, launch.stream, launch.slot, start, end, &sink});
   lock.unlock();
   sink.complete(launch.id, end, std::move(outcome.result));
 }
 
 void ModelledDevice::forget_ended(Time now) {
   // Strictly before: a launch that ends right now may still be cancelled or waited for.
-  std::erase_if(pending_, [&](const auto& entry) { return entry.second.end < now; });
+  std::erase_if(pending_, [&](const Pending& one) { return one.end < now; });
 }
 
 std::optional<Result<StepResult>> ModelledDevice::cut(Pending& launch, Time now) {
-  Time& free_at = free_at_.at(launch.stream);
-  if (free_at != launch.end) return std::nullopt;
+  Time& free = *free_at(launch.stream);
+  if (free != launch.end) return std::nullopt;
   auto outcome = model_->cut(launch.start, now);
   if (!outcome) return std::nullopt;
   if (outcome->result.ok()) {
     outcome->result->slot = launch.slot;
     outcome->result->device_time = outcome->takes;
   }
-  launch.end = free_at = std::max(launch.start + outcome->takes, now + kLeast);
+  launch.end = free = std::max(launch.start + outcome->takes, now + kLeast);
   return std::move(outcome->result);
 }
 
 void ModelledDevice::cancel(LaunchId launch, Time now) {
   std::unique_lock lock(mutex_);
-  const auto at = pending_.find(launch);
-  if (at == pending_.end() || at->second.end <= now) return;
-  if (auto earlier = cut(at->second, now)) {
-    const Pending ended = at->second;
+  const auto at = find(launch);
+  if (at == pending_.end() || at->end <= now) return;
+  if (auto earlier = cut(*at, now)) {
+    const Pending ended = *at;
     lock.unlock();
     return ended.sink->complete(launch, ended.end, std::move(*earlier));
   }
   // Launches of a stream end in order, cancelled ones as well: not before those ahead of it.
   Time end = now + kLeast;
   for (auto earlier = pending_.begin(); earlier != at; ++earlier) {
-    if (earlier->second.stream == at->second.stream)
-      end = std::max(end, earlier->second.end + kLeast);
+    if (earlier->stream == at->stream) end = std::max(end, earlier->end + kLeast);
   }
-  if (end >= at->second.end) return;
-  at->second.end = end;
-  CompletionSink* sink = at->second.sink;
+  if (end >= at->end) return;
+  at->end = end;
+  CompletionSink* sink = at->sink;
   lock.unlock();
   sink->complete(launch, end, Error{Code::kCancelled, "cancelled"});
 }

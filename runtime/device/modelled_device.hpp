@@ -13,7 +13,6 @@
 // Threads: any, one at a time per call (a mutex keeps the books). The sink is called without it.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,6 +53,7 @@ class ModelledDevice final : public Device {
 
  private:
   struct Pending {
+    LaunchId id;
     StreamId stream;
     std::uint32_t slot = 0;
     Time start;
@@ -68,8 +68,12 @@ class ModelledDevice final : public Device {
   const DeviceInfo info_;
   std::unique_ptr<StepModel> model_;
   std::mutex mutex_;
-  std::map<StreamId, Time> free_at_;     ///< open streams and when their last launch ends
-  std::map<LaunchId, Pending> pending_;  ///< ids grow: in launch order
+  Time* free_at(StreamId stream);
+  std::vector<Pending>::iterator find(LaunchId launch);
+
+  std::vector<std::pair<StreamId, Time>>
+      free_at_;                   ///< open streams and when their last launch ends
+  std::vector<Pending> pending_;  ///< in launch order
   std::vector<std::byte> slots_;
   std::uint32_t next_stream_ = 0;
 };

@@ -210,28 +210,40 @@ void DecodeGroup::fetch_ends(const GroupPlan& plan) {
   }
 }
 
-void DecodeGroup::take_ended(std::uint32_t index, GroupResult& result) {
+void DecodeGroup::find_ended(std::uint32_t index) {
   Member& member = all_[index];
-  MemberRows& all = rows_[index];
-  ended_.clear();
+  const MemberRows& all = rows_[index];
   member.next_end = kNever;
-  for (std::size_t i = 0; i < all.ends.size(); ++i) {
-    if (all.ends[i] <= member.position) {
-      ended_.push_back({all.ends[i], all.rows[i], i});
-    } else {
+  for (std::uint32_t i = 0; i < all.ends.size(); ++i) {
+    if (all.ends[i] > member.position) {
       member.next_end = std::min(member.next_end, all.ends[i]);
+      continue;
     }
+    ended_.push_back({all.ends[i], index, i});
+    fetch_line(&all.rows[i]);
+    fetch_line(&all.rows.back());
   }
-  // From behind, so that the last row never moves to a place that is still to be emptied.
-  for (std::size_t i = ended_.size(); i-- > 0;) all.remove(ended_[i].index);
-  std::sort(ended_.begin(), ended_.end(), [](const EndedRow& a, const EndedRow& b) {
-    return a.end != b.end ? a.end < b.end : a.row.request < b.row.request;
+}
+
+void DecodeGroup::take_ended(GroupResult& result) {
+  const auto row_of = [&](const EndedRow& one) -> const Row& {
+    return rows_[one.member].rows[one.index];
+  };
+  std::sort(ended_.begin(), ended_.end(), [&](const EndedRow& a, const EndedRow& b) {
+    if (a.member != b.member) return a.member < b.member;
+    return a.end != b.end ? a.end < b.end : row_of(a).request < row_of(b).request;
   });
   for (const EndedRow& one : ended_) {
-    result.ended.push_back({one.row.request, index, one.row.tokens});
-    member.base -= one.row.base;
-    member.rows -= 1;
+    const Row& row = row_of(one);
+    result.ended.push_back({row.request, one.member, row.tokens});
+    all_[one.member].base -= row.base;
+    all_[one.member].rows -= 1;
   }
+  // From behind, so that the last row never moves to a place that is still to be emptied.
+  std::sort(ended_.begin(), ended_.end(),
+            [](const EndedRow& a, const EndedRow& b) { return a.index > b.index; });
+  for (const EndedRow& one : ended_) rows_[one.member].remove(one.index);
+  ended_.clear();
 }
 
 StepModel::Outcome DecodeGroup::forward(const StepPlan& plan, Time start) {
@@ -245,10 +257,13 @@ StepModel::Outcome DecodeGroup::forward(const StepPlan& plan, Time start) {
   auto result = std::make_shared<GroupResult>();
   result->own.reserve(members_);
   ending_.clear();
+  seconds_.clear();
   for (std::uint32_t i = 0; i < members_; ++i) {
-    result->own.push_back(from_seconds(step_member(i, plan.group->drafts[i], *result)));
+    seconds_.push_back(step_member(i, plan.group->drafts[i], *result));
   }
-  for (const std::uint32_t index : ending_) take_ended(index, *result);
+  for (const std::uint32_t index : ending_) find_ended(index);
+  for (const double own : seconds_) result->own.push_back(from_seconds(own));
+  take_ended(*result);
   return outcome(plan, start, std::move(result));
 }
 

@@ -131,8 +131,8 @@ class DecodeGroup final : public GroupModel {
   };
   struct EndedRow {
     double end;
-    Row row;
-    std::size_t index;
+    std::uint32_t member;
+    std::uint32_t index;  ///< in its MemberRows
   };
 
   /// accepted(), which members of alike many rows ask for in each step.
@@ -140,17 +140,21 @@ class DecodeGroup final : public GroupModel {
   void forget_all();
   void enter(const GroupEntry& entry);
   void leave(const GroupLeave& gone);
-  /// What take_ended() will look at begins to travel to the cache, as soon as it is known.
-  void fetch_ends(const GroupPlan& plan);
+  /// Seconds, without the ends of rows.
   double step_member(std::uint32_t index, double drafts, GroupResult& result);
-  void take_ended(std::uint32_t index, GroupResult& result);
+  // Rows that end, in three rounds: what one reads, the round before has fetched.
+  void fetch_ends(const GroupPlan& plan);
+  void find_ended(std::uint32_t index);
+  void take_ended(GroupResult& result);
 
   DecodeGroupOptions options_;
   double spread_;  ///< deviation of the tokens of one row and step
   std::vector<Member> all_;
-  std::vector<MemberRows> rows_;       ///< of each member
-  std::vector<EndedRow> ended_;        ///< kept for its memory
-  std::vector<std::uint32_t> ending_;  ///< members where a row ends in this step; likewise
+  std::vector<MemberRows> rows_;  ///< of each member
+  // Of the step at hand; kept for their memory.
+  std::vector<EndedRow> ended_;
+  std::vector<std::uint32_t> ending_;  ///< members where a row ends
+  std::vector<double> seconds_;        ///< of each member
   struct Gain {
     double drafts = -1;
     double tokens = 0;

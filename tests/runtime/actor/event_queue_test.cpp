@@ -10,7 +10,7 @@ namespace troupe {
 namespace {
 
 Event event(std::uint64_t key) {
-  return Event{{}, EventKind::kMessage, 0, key};
+  return Event{{}, EventKind::kDone, 0, key};
 }
 
 TEST(EventQueue, PopsByTimeThenBySequence) {
@@ -29,12 +29,23 @@ TEST(EventQueue, RemoveAgreesWithASortedList) {
   EventQueue queue(0);
   std::vector<std::pair<std::int64_t, std::uint64_t>> model;
   std::vector<std::pair<EventHandle, std::uint64_t>> handles;
+  std::int64_t now = 0;
   for (std::uint64_t i = 0; i < 20000; ++i) {
     // Ties, and all distances up to seconds: soon, in fine buckets, in coarse ones.
-    const auto due = static_cast<std::int64_t>(rng.below(1000)) << rng.below(25);
+    const std::int64_t due = now + (static_cast<std::int64_t>(rng.below(1000)) << rng.below(25));
     handles.emplace_back(queue.push(Time(due), event(i)), i);
     model.emplace_back(due, i);
-    if (rng.chance(0.4)) {
+    // Time goes on, so that keys move from bucket to bucket while their handles say where they
+    // were.
+    if (rng.chance(0.2)) {
+      const auto first = std::min_element(model.begin(), model.end());
+      now = first->first;
+      const std::uint64_t key = first->second;
+      ASSERT_EQ(queue.pop().key, key);
+      model.erase(first);
+      std::erase_if(handles, [&](const auto& handle) { return handle.second == key; });
+    }
+    if (rng.chance(0.4) && !handles.empty()) {
       const std::size_t victim = rng.below(handles.size());
       queue.remove(handles[victim].first);
       const std::uint64_t key = handles[victim].second;
