@@ -76,8 +76,7 @@ void PdInvariants::check_transfers(const FabricCore& fabric) {
 
 void PdInvariants::check_tokens(const TokenBatch& batch) {
   for (const RowTokens& row : batch.rows) {
-    const std::uint64_t key = row.request.value;
-    std::uint32_t* known = tokens_.find(key);
+    std::uint32_t* known = tokens_.find(row.request);
     const std::uint32_t had = known == nullptr ? 0 : *known;
     const bool failed = row.finish == Finish::kFailed;
     // Of a request that began anew because nobody knew that its first token had arrived.
@@ -89,12 +88,12 @@ void PdInvariants::check_tokens(const TokenBatch& batch) {
       }
     }
     if (row.finish != Finish::kNone) {
-      tokens_.erase(key);
+      tokens_.erase(row.request);
       continue;
     }
     const std::uint32_t now = row.first + static_cast<std::uint32_t>(row.count());
     if (known == nullptr) {
-      tokens_.insert(key, now);
+      tokens_.insert(row.request, now);
     } else {
       *known = now;
     }

@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/flat_map.hpp"
+#include "runtime/base/id_map.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
 #include "tools/simulate/judge.hpp"
 #include "tools/simulate/pd_actors.hpp"
@@ -91,8 +91,8 @@ class PdInvariants {
   const PdActors& actors_;
   const PdFaults& faults_;
   Judge judge_;
-  FlatMap<std::uint32_t> tokens_;  ///< by request: of its answer so far
-  std::uint64_t torn_ = 0;         ///< answers with a gap
+  IdMap<RequestId, std::uint32_t> tokens_;  ///< of its answer so far
+  std::uint64_t torn_ = 0;                  ///< answers with a gap
   using Orphan = std::pair<std::string, std::uint64_t>;
   std::map<Orphan, Time> orphans_;  ///< since when
   std::map<Orphan, Time> found_;    ///< in the sweep that runs

@@ -26,6 +26,12 @@ TEST(FlatMap, AgreesWithStdMap) {
   }
   ASSERT_EQ(map.size(), model.size());
   for (const auto& [key, value] : model) ASSERT_EQ(*map.find(key), value);
+  decltype(model) seen;
+  map.for_each([&](std::uint64_t key, std::uint64_t value) {
+    EXPECT_TRUE(seen.emplace(key, value).second);
+    map.fetch(key);  // changes nothing
+  });
+  EXPECT_EQ(seen, model);
 }
 
 TEST(FlatMap, HasNoKeyZero) {

@@ -38,6 +38,9 @@ TEST(IdMap, AgreesWithATree) {
       expected.erase(at);
     }
     ASSERT_EQ(map.size(), expected.size());
+    // Changes nothing, be it there or not.
+    map.fetch(RequestId(rng.below(300)));
+    map.fetch_place(RequestId(rng.below(300)));
   }
   std::map<RequestId, std::string> seen;
   for (const auto& [key, value] : map) EXPECT_TRUE(seen.emplace(key, value).second);
