@@ -103,6 +103,7 @@ void EventQueue::compact(Bucket& bucket) {
 }
 
 void EventQueue::pour() {
+  poured_.clear();
   for (;;) {
     for (; horizon_ < fine_end_; horizon_ += std::int64_t{1} << kFineBits) {
       Bucket& bucket = fine_[static_cast<std::size_t>(horizon_ >> kFineBits) % kFine];

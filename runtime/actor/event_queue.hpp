@@ -92,7 +92,8 @@ class EventQueue {
   void look_ahead(auto&& visit) {
     for (EventLane& lane : lanes_) lane.look_ahead(kLookAhead, visit);
   }
-  /// What first() has poured into the heap since clear_poured(), as numbers for poured_event().
+  /// What first() has poured into the heap at last, if that was after clear_poured(): numbers for
+  /// poured_event().
   std::span<const std::uint32_t> poured() const { return poured_; }
   /// Begins to bring what remove() touches into the cache.
   void fetch(const EventHandle& handle) const;
