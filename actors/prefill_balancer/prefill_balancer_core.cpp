@@ -38,9 +38,11 @@ void PrefillBalancerCore::on(const PrefillEngineJoined& joined, Context& context
                     to_string(joined.engine) + ": no ranks, or one of another engine");
   }
   const EngineId id = pool_->add_engine(static_cast<std::uint32_t>(joined.ranks.size()));
-  engines_[joined.engine] = Engine{id, joined.ranks, joined.announces_blocks, false};
+  const auto at =
+      engines_.emplace(joined.engine, Engine{id, joined.ranks, joined.announces_blocks, false})
+          .first;
   if (engine_of_.size() <= id.value) engine_of_.resize(id.value + 1);
-  engine_of_[id.value] = joined.engine;
+  engine_of_[id.value] = &*at;
   for (const ActorRef& rank : joined.ranks) {
     ranks_[rank] = joined.engine;
     out.watch(rank);
@@ -63,6 +65,7 @@ void PrefillBalancerCore::end_engine(const ActorRef& ref, const char* why, Conte
   const auto at = engines_.find(ref);
   if (at == engines_.end()) return;
   const Engine engine = std::move(at->second);
+  engine_of_[engine.id.value] = nullptr;
   engines_.erase(at);
   for (const ActorRef& rank : engine.ranks) {
     ranks_.erase(rank);
@@ -140,10 +143,10 @@ bool PrefillBalancerCore::holds(const DeadlineHeap::Entry& deadline) const {
 void PrefillBalancerCore::assign(const Handouts& handouts, Effects& out) {
   for (const RequestId request : handouts) {
     const PrefillJob& job = *pool_->find(request);
-    const ActorRef& engine = engine_of_[job.engine.value];
+    const auto& [engine, known] = *engine_of_[job.engine.value];
     out.send(*owners_.owner_of(request),
-             make_message<PrefillAssigned>(request, engine, engines_.at(engine).ranks[job.rank],
-                                           job.generation, job.computed, job.rank));
+             make_message<PrefillAssigned>(request, engine, known.ranks[job.rank], job.generation,
+                                           job.computed, job.rank));
   }
 }
 
@@ -223,8 +226,8 @@ void PrefillBalancerCore::on(const TimerFired& fired, Context& context, Effects&
       armed_.reset();
       return run_deadlines(context, out);
     case kSilenceTimer: {
-      const ActorRef& engine = engine_of_[fired.tag.key];
-      if (engines_.at(engine).reported) return;
+      const auto& [engine, known] = *engine_of_[fired.tag.key];
+      if (known.reported) return;
       set_silent(engine, true, out);
       return out.warn("prefix_reports_missing",
                       to_string(engine) +

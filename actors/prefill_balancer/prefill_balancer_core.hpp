@@ -102,11 +102,12 @@ class PrefillBalancerCore {
   OwnerTable<Time> owners_;     ///< of each request: when it is given up if it still waits
   std::map<ActorRef, Engine> engines_;
   std::map<ActorRef, ActorRef> ranks_;  ///< rank → engine
-  std::vector<ActorRef> engine_of_;     ///< by EngineId
-  std::set<ActorRef> silent_;           ///< engines that announced reports and sent none
-  DeadlineHeap deadlines_;              ///< of those that wait
-  std::optional<Time> armed_;           ///< the deadline timer
-  bool round_is_early_ = false;         ///< the round timer is set for a first look at demand
+  /// By EngineId: the engine's item in engines_; nullptr: it ended.
+  std::vector<const std::pair<const ActorRef, Engine>*> engine_of_;
+  std::set<ActorRef> silent_;    ///< engines that announced reports and sent none
+  DeadlineHeap deadlines_;       ///< of those that wait
+  std::optional<Time> armed_;    ///< the deadline timer
+  bool round_is_early_ = false;  ///< the round timer is set for a first look at demand
   bool draining_ = false;
 };
 
