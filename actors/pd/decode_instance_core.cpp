@@ -98,14 +98,14 @@ void DecodeInstanceCore::leave(RequestId request) {
       next_->enters, [&](const GroupEntry& entry) { return entry.request == request; });
   std::erase_if(started_.rows, [&](const StartedRow& row) { return row.request == request; });
   if (entered == 0) {
-    next_->leaves.push_back({jobs_.find(request.value)->member, request});
+    next_->leaves.push_back({jobs_.at(request.value).member, request});
     replaced_.push_back(request);
   }
   drop(request);
 }
 
 void DecodeInstanceCore::drop(RequestId request) {
-  const Job& job = *jobs_.find(request.value);
+  const Job& job = jobs_.at(request.value);
   --rows_[job.member];
   --listeners_[job.listeners].rows;
   jobs_.erase(request.value);

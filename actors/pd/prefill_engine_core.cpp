@@ -87,7 +87,7 @@ void PrefillEngineCore::on(const Down& down, Context&, Effects&) {
 }
 
 void PrefillEngineCore::drop(RequestId request) {
-  queues_[jobs_.find(request.value)->start.member].withdraw(request);
+  queues_[jobs_.at(request.value).start.member].withdraw(request);
   jobs_.erase(request.value);
 }
 
@@ -108,7 +108,7 @@ void PrefillEngineCore::launch(Context& context, Effects& out) {
   Wanted wanted;
   for (std::uint32_t member = 0; member < args_.members; ++member) {
     for (const auto& chunk : queues_[member].next_step()) {
-      const Job& job = *jobs_.find(chunk.request.value);
+      const Job& job = jobs_.at(chunk.request.value);
       plan->chunks.push_back(
           {member, chunk.request, chunk.start, chunk.tokens, chunk.last, job.start.sealed.work});
       if (chunk.last) want_place(job, context.now, wanted);
@@ -177,7 +177,7 @@ void PrefillEngineCore::tell_progress(const GroupResult& result, Context& contex
     cache_.touch(prompt_chain(chunk.work.chain(), start.length, kBlockTokens));
     batches.add(start.streams, job->route, chunk.request, 0, 1, complete);
     told.of(job->route).rows.push_back({chunk.request, complete});
-    jobs_.erase(chunk.request.value);  // it is in no FIFO any more
+    drop(chunk.request);
   }
   batches.hand_out(steps_, out);
   told.hand_out(out);

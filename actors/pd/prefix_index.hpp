@@ -37,10 +37,6 @@ class PrefixIndex {
 
   /// Tokens of the prompt that need not be computed.
   std::uint32_t hit(const SimulatedWork& work, std::uint32_t length, Time now, Rng& rng);
-  /// Whether anything of it can be found later.
-  static bool remembers(const SimulatedWork& work) {
-    return !work.chain().empty() || work.session != 0;
-  }
   /// The blocks of a prompt of this length are in the store now, its window on some machine.
   void computed(const SimulatedWork& work, std::uint32_t length, Time now);
   /// So are those of its answer.

@@ -51,7 +51,6 @@ void RouteCore::on(const SubmitRow& submit, Context& context, Effects& out) {
   flow.length = submit.prompt_length;
   flow.output_most = submit.max_tokens;
   flow.has_images = images > 0;
-  flow.shares_prefix = PrefixIndex::remembers(submit.sealed.work);
   flow.hit = prefixes_.hit(submit.sealed.work, submit.prompt_length, context.now, context.rng);
   by_owner_.insert(submit.owner, submit.request);
   out.watch(submit.owner);

@@ -144,7 +144,6 @@ class RouteCore {
     std::uint8_t asked = 0;    ///< questions to its group without an answer
     bool first_token = false;  ///< its client has it
     bool has_images = false;
-    bool shares_prefix = false;  ///< others may find its blocks or its window
     std::uint8_t reroutes = 0;
     std::uint8_t moves = 0;  ///< transfers so far
     std::uint64_t move = 0;  ///< the one under way; 0: none

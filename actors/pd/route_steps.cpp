@@ -93,9 +93,7 @@ void RouteCore::on(const PrefillEnded& ended, Context& context, Effects& out) {
 }
 
 void RouteCore::prompt_ended(Flow& flow, bool complete, Context& context, Effects& out) {
-  if (flow.shares_prefix) {
-    prefixes_.computed(flow.sealed.work, flow.length, context.now);
-  }
+  prefixes_.computed(flow.sealed.work, flow.length, context.now);
   flow.first_token = true;
   if (complete) {
     release_decode(flow.request, out, 1);
@@ -153,7 +151,7 @@ void RouteCore::on(const DecodeEnded& ended, Context& context, Effects& out) {
     if (context.from != flow->place.group) continue;  // late word of one that was given up
     by_owner_.fetch_place(flow->owner);
     release.rows.push_back({row.request, row.output});
-    if (flow->shares_prefix) prefixes_.answered(flow->sealed.work, context.now);
+    prefixes_.answered(flow->sealed.work, context.now);
     const std::uint64_t computed = flow->length - flow->hit + row.output;
     const PortId port = port_of(flow->place);
     out.send(args_.wiring->fabric,

@@ -54,7 +54,6 @@ EventHandle EventQueue::put(const EventOrder& place, Event&& event) {
     std::construct_at(&events_[slot], std::move(event));
   }
   const Key key{place, slot};
-  places_[slot].due = place.due;
   if (place.due >= horizon_) {
     put(bucket_of(place.due), key);
     ++later_;
@@ -65,7 +64,7 @@ EventHandle EventQueue::put(const EventOrder& place, Event&& event) {
     heap_.emplace_back();
     sift_up(heap_.size() - 1, key);
   }
-  return {slot, places_[slot].index, place.due};
+  return {slot, places_[slot], place.due};
 }
 
 Event EventQueue::take(const First& first) {
@@ -90,7 +89,7 @@ EventQueue::Bucket& EventQueue::bucket_of(std::int64_t due) {
 }
 
 void EventQueue::put(Bucket& bucket, const Key& key) {
-  places_[key.slot].index = static_cast<std::uint32_t>(bucket.keys.size());
+  places_[key.slot] = static_cast<std::uint32_t>(bucket.keys.size());
   bucket.keys.push_back(key);
 }
 
@@ -98,7 +97,7 @@ void EventQueue::compact(Bucket& bucket) {
   std::erase_if(bucket.keys, [](const Key& key) { return key.slot == kGone; });
   bucket.gone = 0;
   for (std::size_t i = 0; i < bucket.keys.size(); ++i) {
-    places_[bucket.keys[i].slot].index = static_cast<std::uint32_t>(i);
+    places_[bucket.keys[i].slot] = static_cast<std::uint32_t>(i);
   }
 }
 
@@ -149,7 +148,7 @@ void EventQueue::remove_later(const EventHandle& handle) {
   const auto stands = [&](std::uint32_t index) {
     return index < bucket.keys.size() && bucket.keys[index].slot == handle.slot;
   };
-  const std::uint32_t index = stands(handle.index) ? handle.index : places_[handle.slot].index;
+  const std::uint32_t index = stands(handle.index) ? handle.index : places_[handle.slot];
   TROUPE_ASSERT(stands(index), "remove() needs a pending event");
   bucket.keys[index].slot = kGone;
   --later_;
@@ -169,7 +168,7 @@ void EventQueue::remove_timer(const EventHandle& handle) {
 
 void EventQueue::remove_soon(std::uint32_t slot) {
   if (hole_) drop_hole();
-  const std::size_t index = places_[slot].index;
+  const std::size_t index = places_[slot];
   TROUPE_ASSERT(index < heap_.size() && heap_[index].slot == slot,
                 "remove() needs a pending event");
   const Key last = heap_.back();
@@ -185,7 +184,7 @@ void EventQueue::remove_soon(std::uint32_t slot) {
 
 void EventQueue::set(std::size_t index, const Key& key) {
   heap_[index] = key;
-  places_[key.slot].index = static_cast<std::uint32_t>(index);
+  places_[key.slot] = static_cast<std::uint32_t>(index);
 }
 
 void EventQueue::sift_up(std::size_t index, Key key) {

@@ -109,10 +109,6 @@ class EventQueue {
     std::size_t gone = 0;  ///< of them: events that were removed
     std::size_t size() const { return keys.size() - gone; }
   };
-  struct Place {
-    std::int64_t due = 0;     ///< tells where the key is
-    std::uint32_t index = 0;  ///< in the heap or its bucket
-  };
   static constexpr std::size_t kLookAhead = 4;
   static constexpr std::uint32_t kGone = ~std::uint32_t{0};  ///< no slot
   static constexpr int kFineBits = 18;
@@ -163,9 +159,9 @@ class EventQueue {
   std::map<std::int64_t, Bucket> coarse_;  ///< from there on, by the time's higher bits
   std::int64_t horizon_ = 0;
   std::int64_t fine_end_ = 0;
-  std::size_t later_ = 0;      ///< events in buckets
-  std::vector<Place> places_;  ///< by slot
-  std::vector<Kept> events_;   ///< by slot
+  std::size_t later_ = 0;              ///< events in buckets
+  std::vector<std::uint32_t> places_;  ///< by slot: where its key is in the heap or its bucket
+  std::vector<Kept> events_;           ///< by slot
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> poured_;  ///< slots
 };

@@ -31,6 +31,13 @@ class FlatMap {
 
   const Value* find(std::uint64_t key) const { return const_cast<FlatMap*>(this)->find(key); }
 
+  /// Requires: it is there.
+  const Value& at(std::uint64_t key) const {
+    const Value* value = find(key);
+    TROUPE_ASSERT(value != nullptr, "at() needs a key that is there");
+    return *value;
+  }
+
   /// Requires: key != 0 and not present.
   Value& insert(std::uint64_t key, Value value) {
     TROUPE_ASSERT(key != 0, "key 0 marks an empty cell");

@@ -128,6 +128,17 @@ TEST_F(EngineTest, ASecondStartReplacesTheFirst) {
   EXPECT_EQ(engine.core().queued(), 1u) << "the first prompt is in the step";
 }
 
+TEST_F(EngineTest, APromptThatStartsAgainInItsLastStepLeavesNothingBehind) {
+  starts(1, 0, 200);
+  starts(1, 1, 200);
+  EXPECT_EQ(engine.core().queued(), 1u);
+  const Turn turn = engine.hears(done({{milliseconds(30), Duration()}, {}, 200}));
+  EXPECT_EQ(turn.only<PrefillEnded>(kGroupRoute).rows.size(), 1u);
+  EXPECT_EQ(engine.core().jobs(), 0u);
+  EXPECT_EQ(engine.core().queued(), 0u) << "a FIFO holds no request that is not known";
+  EXPECT_TRUE(turn.all<effect::LaunchStep>().empty());
+}
+
 TEST_F(EngineTest, AFailedStepEndsTheEngine) {
   starts(1, 0, 200);
   Done<StepResult> failed;
