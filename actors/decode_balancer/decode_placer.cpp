@@ -21,9 +21,10 @@ GpuId DecodePlacer::add_gpu(std::uint32_t blocks, std::uint32_t rows_most) {
 
 std::vector<RequestId> DecodePlacer::remove_gpus(std::span<const GpuId> gpus, Time now) {
   std::vector<RequestId> lost;
+  std::vector<bool> ends(pool_.ids());
+  for (const GpuId gpu : gpus) ends[gpu.value] = true;
   for (auto& [request, ticket] : tickets_) {
-    if (ticket.state == State::kWaiting) continue;
-    if (std::find(gpus.begin(), gpus.end(), ticket.gpu) == gpus.end()) continue;
+    if (ticket.state == State::kWaiting || !ends[ticket.gpu.value]) continue;
     if (ticket.state == State::kStarted) {
       lost.push_back(request);
       continue;

@@ -139,6 +139,7 @@ std::uint32_t DecodePool::start_of(const DecodeNeed& need) const {
 std::optional<GpuId> DecodePool::fewest_rows(const DecodeNeed& need,
                                              std::uint64_t tokens_most) const {
   if (by_rows_.best() == Fewest::kWorst || need.blocks > largest_free()) return std::nullopt;
+  if (by_tokens_.best() >> kRowBits > tokens_most) return std::nullopt;
   const auto passes = [&](std::uint32_t gpu) {
     return gpus_[gpu].all_tokens() <= tokens_most && fits(GpuId(gpu), need);
   };

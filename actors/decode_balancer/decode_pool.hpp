@@ -10,10 +10,12 @@
 //    than the choice of a rule: ALGOS 1.4).
 // 2. The trees hold exactly the open GPUs: there, not draining, below their most rows.
 // 3. On equal loads the choice goes by a hash of the request, so that several balancers, and an
-//    idle cluster, do not all begin at the same GPU.
+//    idle cluster, do not all begin at the same GPU. If the first choice has no room (GPUs of
+//    unequal memory), it is the first of equals that has.
 //
-// Cost: a question or a change is O(log GPUs), 0.05 to 0.3 µs at 512 GPUs; more where GPUs of
-// unequal memory are nearly full, and O(GPUs) for most_tokens_of_few_rows() and next_after().
+// Cost: a question or a change is O(log GPUs), 0.05 to 0.3 µs at 512 GPUs. It is O(GPUs) where the
+// GPUs of few rows do not pass: unequal memory that is nearly full, or fewest_rows() while few GPUs
+// are within its tokens; and for most_tokens_of_few_rows() and next_after().
 // Units: tokens and blocks of 128. Pure; one owner.
 #pragma once
 

@@ -227,12 +227,12 @@ void GatewayCore::on(const Down& down, Context&, Effects& out) {
     store_ = ActorRef{};
     return;
   }
-  const Live* const at = live_.find(down.ref);
-  if (at == nullptr) {
+  const Live* const found = live_.find(down.ref);
+  if (found == nullptr) {
     ranks_.leave(down.ref);
     return tell_health(out);
   }
-  const Live& live = *at;
+  const Live& live = *found;
   if (args_.front && down.reason != EndReason::kStopped) {
     out.send(args_.front, make_message<ExchangeLost>(live.exchange));
   }

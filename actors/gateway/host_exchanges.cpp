@@ -34,6 +34,7 @@ bool HostExchanges::adopt(const SessionAdopted& adoption) {
   if (at == stripe.exchanges.end()) return false;
   at->second.owner = adoption.request;
   at->second.streams = adoption.streams;
+  at->second.row = adoption.row;
   at->second.headers = adoption.headers;
   return true;
 }
@@ -47,13 +48,13 @@ HeaderList HostExchanges::begin(std::uint64_t number) {
   return at->second.headers;
 }
 
-ActorRef HostExchanges::drained(std::uint64_t number, std::uint64_t bytes) {
+HostExchanges::Drained HostExchanges::drained(std::uint64_t number, std::uint64_t bytes) {
   Stripe& stripe = stripe_of(number);
   const std::lock_guard lock(stripe.mutex);
   const auto at = stripe.exchanges.find(number);
   if (at == stripe.exchanges.end() || bytes < at->second.reported + kDrainStep) return {};
   if (at->second.streams) at->second.reported = bytes;
-  return at->second.streams;
+  return {at->second.streams, at->second.row};
 }
 
 std::optional<HostExchanges::Exchange> HostExchanges::take(std::uint64_t number) {

@@ -28,6 +28,7 @@ class HostExchanges {
     ActorRef gateway;  ///< that it was opened for
     ActorRef owner;    ///< the gateway, then the request
     ActorRef streams;  ///< nobody before adoption
+    RequestId row;     ///< its number there
     bool begun = false;
     std::uint64_t reported = 0;  ///< bytes last told to the streams
     HeaderList headers;          ///< that the answer carries beside its own
@@ -42,8 +43,11 @@ class HostExchanges {
   bool adopt(const SessionAdopted& adoption);
   /// The answer begins; returns the headers that it carries beside its own.
   HeaderList begin(std::uint64_t number);
-  /// The streams that are to hear of these bytes, told in steps; nobody: not yet, or unknown.
-  ActorRef drained(std::uint64_t number, std::uint64_t bytes);
+  struct Drained {
+    ActorRef streams;  ///< to hear of these bytes, told in steps; nobody: not yet, or unknown
+    RequestId row;
+  };
+  Drained drained(std::uint64_t number, std::uint64_t bytes);
   std::optional<Exchange> take(std::uint64_t number);
   /// All exchanges of a gateway, which is nobody's any more.
   std::map<std::uint64_t, Exchange> take_of(const ActorRef& gateway);

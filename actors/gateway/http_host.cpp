@@ -138,8 +138,9 @@ void HttpHost::on_ended(const http::Ended& ended) {
 }
 
 void HttpHost::on_drained(http::SessionId session, std::size_t bytes) {
-  const ActorRef streams = book_.drained(session.value, bytes);
-  if (streams) system_.send(endpoint_, streams, make_message<SessionDrained>(session.value, bytes));
+  const auto [streams, row] = book_.drained(session.value, bytes);
+  if (!streams) return;
+  system_.send(endpoint_, streams, make_message<SessionDrained>(row, session.value, bytes));
 }
 
 void HttpHost::on_gone(http::SessionId session) {

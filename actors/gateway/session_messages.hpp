@@ -87,11 +87,13 @@ struct SessionAdopted {
   std::uint64_t exchange = 0;
   ActorRef request;
   ActorRef streams;
+  RequestId row;       ///< its number there
   HeaderList headers;  ///< that the answer carries beside its own
   static void fields(auto& self, auto&& visit) {
     visit("exchange", self.exchange);
     visit("request", self.request);
     visit("streams", self.streams);
+    visit("row", self.row);
     visit("headers", self.headers);
   }
 };
@@ -166,9 +168,11 @@ struct SessionGone {
 
 struct SessionDrained {
   static constexpr MessageInfo info{0x0109, "session_drained"};
+  RequestId row;  ///< as it was adopted
   std::uint64_t exchange = 0;
   std::uint64_t bytes = 0;  ///< of SessionWrite, since the exchange began
   static void fields(auto& self, auto&& visit) {
+    visit("row", self.row);
     visit("exchange", self.exchange);
     visit("bytes", self.bytes);
   }

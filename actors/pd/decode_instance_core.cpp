@@ -90,6 +90,10 @@ void DecodeInstanceCore::on(const Down& down, Context&, Effects&) {
   });
   std::sort(gone.begin(), gone.end());
   for (const RequestId request : gone) leave(request);
+  // Should it come again (its node was only cut off), it is watched anew.
+  for (Listeners& one : listeners_) {
+    if (one.route == down.ref) one = {};
+  }
 }
 
 void DecodeInstanceCore::leave(RequestId request) {

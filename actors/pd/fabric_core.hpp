@@ -50,7 +50,7 @@ class FabricCore {
   void fetch_ahead(const MoveBytes& move) const {
     if (move.kind == MoveKind::kFetch) return;  // it begins later
     links_.fetch(nic_out(move.from));
-    links_.fetch(nic_in(move.to));
+    if (move.kind == MoveKind::kPush) links_.fetch(nic_in(move.to));
   }
 
   std::string describe() const { return "flows=" + std::to_string(links_.flows()); }

@@ -30,7 +30,7 @@ void RequestCore::on(const Started&, Context& context, Effects& out) {
   out.timer(kDeadline, deadline_);
   const HttpArrived& arrived = *args_.arrived;
   out.send(arrived.session, make_message<SessionAdopted>(arrived.exchange, context.self,
-                                                         args_.streams, args_.headers));
+                                                         args_.streams, args_.id, args_.headers));
   if (const auto path = response_of(arrived.path)) return ask_for(*path, context, out);
   out.watch(args_.streams);
   prepare(nullptr, out);
@@ -60,7 +60,8 @@ void RequestCore::prepare(std::shared_ptr<const ResponseChain> earlier, Effects&
   out.compute(kPrepare,
               make_job<Prepared>(std::move(job), cost, brief ? JobLength::kBrief : JobLength::kAny),
               deadline_);
-  // Only a conversation that goes on is prepared twice. A body may be megabytes.
+  // Only a conversation that goes on is prepared twice. A body may be megabytes, which a live
+  // system's job still holds; simulated jobs hold nothing.
   if (client_.protocol != recipe::Protocol::kResponses) args_.arrived = {};
 }
 

@@ -107,7 +107,7 @@ class RequestCore {
   void submit(std::size_t row, Context& context, Effects& out);
   void cancel_row(Effects& out);
 
-  Args args_;  ///< without `arrived` from the placing on
+  Args args_;  ///< without `arrived` once nothing will prepare it (again)
   Client client_;
   ActorRef gateway_;
   ActorRef rank_;

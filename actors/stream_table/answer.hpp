@@ -63,6 +63,7 @@ class AnswerFormat {
   virtual recipe::Protocol protocol() const = 0;  ///< whose form errors have
   virtual bool streamed() const = 0;
   virtual const char* content_type() const = 0;
+  /// The writer may be of this object: it ends first.
   virtual WriterOfRow open() const = 0;
 };
 

@@ -18,12 +18,6 @@ AnswerEnding ending_of(Finish finish) {
   return finish == Finish::kLength ? AnswerEnding::kLength : AnswerEnding::kStop;
 }
 
-std::uint64_t key_of(const ActorRef& session, std::uint64_t exchange) {
-  constexpr std::uint64_t kNeighbours = 4'096;  // exchanges of a session come in sequence
-  return mix64(hash_of(session), exchange / kNeighbours) / kNeighbours * kNeighbours +
-         exchange % kNeighbours;
-}
-
 /// What comes again when a row began anew at another place; its client has it.
 bool known_already(const RowTokens& tokens, std::uint32_t had) {
   return tokens.first + tokens.count() <= had && tokens.finish == Finish::kNone;
@@ -60,7 +54,6 @@ void StreamTableCore::on(const OpenRow& open, Context& context, Effects& out) {
   row.said_at = context.now;
   if (open.answer.format->streamed()) expect_silence(context.now, out);
   rows_.insert(open.request, std::move(row));
-  by_exchange_.insert(key_of(open.session, open.exchange), open.request);
   out.watch(open.owner);
 }
 
@@ -69,9 +62,6 @@ void StreamTableCore::on(const TokenBatch& batch, Context& context, Effects& out
     Row* row = find(tokens.request);
     // Closed rows' tokens may still be on the way. A rank that restarted knows no row of ours.
     if (row == nullptr || row->open.rank != batch.rank) continue;
-    if (tokens.finish != Finish::kNone) {
-      by_exchange_.fetch_place(key_of(row->open.session, row->open.exchange));
-    }
     take_tokens(*row, tokens, context, out);
   }
   if (batch.acknowledge) out.send(batch.rank, make_message<BatchTaken>(batch.step));
@@ -201,11 +191,13 @@ void StreamTableCore::park(Row& row, bool parked, Effects& out) {
 }
 
 void StreamTableCore::on(const SessionDrained& drained, Context& context, Effects& out) {
-  const RequestId* request = by_exchange_.find(key_of(context.from, drained.exchange));
-  if (request == nullptr) return;
-  Row& row = *find(*request);
-  row.drained = drained.bytes;
-  watch_buffer(row, context, out);
+  Row* row = find(drained.row);
+  if (row == nullptr || row->open.session != context.from ||
+      row->open.exchange != drained.exchange) {
+    return;
+  }
+  row->drained = drained.bytes;
+  watch_buffer(*row, context, out);
 }
 
 void StreamTableCore::on(const TimerFired& fired, Context& context, Effects& out) {
@@ -303,7 +295,6 @@ void StreamTableCore::forget(RequestId id, Effects& out) {
   if (row.parked) out.cancel_timer({kParkTimer, id.value});
   out.unwatch(row.open.owner);
   for (const RequestId more : row.open.more_rows) more_.erase(more);
-  by_exchange_.erase(key_of(row.open.session, row.open.exchange));
   rows_.erase(id);
   if (draining_ && rows_.empty()) out.stop("drained");
 }

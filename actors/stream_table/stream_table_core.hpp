@@ -73,8 +73,8 @@ class StreamTableCore {
     bool over = false;
   };
   struct Row {
-    OpenRow open;  ///< a copy: what a token touches lies together
-    WriterOfRow writer;
+    OpenRow open;        ///< a copy: what a token touches lies together
+    WriterOfRow writer;  ///< after `open`, whose format it may be of
     bool begun = false;  ///< headers are written
     bool parked = false;
     Time said_at;               ///< last written to, or opened
@@ -115,9 +115,8 @@ class StreamTableCore {
 
   Args args_;
   IdMap<RequestId, Row> rows_;
-  std::map<RequestId, RequestId> more_;          ///< rows of further choices → the request's
-  IdMap<std::uint64_t, RequestId> by_exchange_;  ///< by key_of()
-  Time silence_due_;  ///< when the timer of keep_alive() fires; 0: it is not set
+  std::map<RequestId, RequestId> more_;  ///< rows of further choices → the request's
+  Time silence_due_;                     ///< when the timer of keep_alive() fires; 0: it is not set
   bool draining_ = false;
 };
 

@@ -109,6 +109,7 @@ class TrafficCore {
     ActorRef target;
     ActorRef request;  ///< nobody: not adopted yet
     ActorRef streams;
+    RequestId row;                    ///< its number there
     std::uint64_t bytes = 0;          ///< written to it
     std::uint64_t bytes_drained = 0;  ///< as told to the streams
     bool reads = true;

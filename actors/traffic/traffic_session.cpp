@@ -44,6 +44,7 @@ void TrafficCore::on(const SessionAdopted& adopted, Context&, Effects& out) {
   if (exchange == nullptr) return;
   exchange->request = adopted.request;
   exchange->streams = adopted.streams;
+  exchange->row = adopted.row;
   if (!by_request_.contains(adopted.request)) {
     by_request_.insert(adopted.request, adopted.exchange);
   }
@@ -81,7 +82,7 @@ void TrafficCore::take_tokens(Exchange& exchange, std::uint32_t tokens, Time now
 void TrafficCore::tell_drained(std::uint64_t number, Exchange& exchange, Effects& out) {
   if (!exchange.streams || exchange.bytes == exchange.bytes_drained) return;
   exchange.bytes_drained = exchange.bytes;
-  out.send(exchange.streams, make_message<SessionDrained>(number, exchange.bytes));
+  out.send(exchange.streams, make_message<SessionDrained>(exchange.row, number, exchange.bytes));
 }
 
 void TrafficCore::on(const SessionEnd& end, Context& context, Effects& out) {

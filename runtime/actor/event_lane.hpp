@@ -3,7 +3,8 @@
 // Why: time does not go back, so what is sent later arrives later, but for a few nanoseconds that
 // keep one sender's messages apart. A ring in order costs a comparison where a heap costs several
 // and moves them, and holds its events itself: few are under way at a time, and the ring of them
-// stays in the cache.
+// stays in the cache; after a burst it becomes shorter again. Who looks ahead sees what comes next
+// before it is taken.
 //
 // Invariants: (1) events come out by (due, order); (2) a push moves at most kShiftMost others; what
 // would have to move more is not taken. Not thread-safe.
@@ -43,7 +44,8 @@ class EventLane {
  public:
   static constexpr std::size_t kShiftMost = 16;
   static constexpr std::size_t kLeast = 64;  ///< places
-  static constexpr std::size_t kSlack = 4;   ///< a ring is that many times longer than it must be
+  static constexpr std::size_t kShrinkAt =
+      4;  ///< a ring becomes shorter beyond so many times its events
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
@@ -72,13 +74,14 @@ class EventLane {
     if (seen_ > 0) --seen_;
     Event popped = std::move(event);
     // A ring that a burst made long would lead through memory that nobody touched for long.
-    if (head_ == 0 && size_ * kSlack < ring_.size() && ring_.size() > kLeast) {
+    if (head_ == 0 && size_ * kShrinkAt < ring_.size() && ring_.size() > kLeast) {
       resize(ring_.size() / 2);
     }
     return popped;
   }
 
-  /// Of the first `most` events those that no call has shown yet.
+  /// Of the first `most` events those that no call has shown yet; one that overtook others that
+  /// were shown may be left out, and another come twice.
   void look_ahead(std::size_t most, auto&& visit) {
     for (; seen_ < size_ && seen_ < most; ++seen_) visit(at(seen_).event);
   }

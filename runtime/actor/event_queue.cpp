@@ -101,6 +101,13 @@ void EventQueue::compact(Bucket& bucket) {
   }
 }
 
+std::size_t EventQueue::keys() const {
+  std::size_t keys = heap_.size();
+  for (const Bucket& bucket : fine_) keys += bucket.keys.size();
+  for (const auto& [time, bucket] : coarse_) keys += bucket.keys.size();
+  return keys;
+}
+
 void EventQueue::pour() {
   poured_.clear();
   for (;;) {

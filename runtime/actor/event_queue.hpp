@@ -70,6 +70,8 @@ class EventQueue {
   void remove_timer(const EventHandle& handle);
   bool empty() const { return size() == 0; }
   std::size_t size() const { return lanes_[0].size() + lanes_[1].size() + rest(); }
+  /// What it holds memory for, beside lanes: marks of removed events too.
+  std::size_t keys() const;
   /// Where the first event stands, until the next push, remove or take.
   enum class From : std::uint8_t { kLocal, kRemote, kHeap };
   struct First {

@@ -67,6 +67,9 @@ struct EndActor {
 
 class World : private CompletionSink {
  public:
+  /// An actor of at most so many bytes stands in its entry: a request's does.
+  static constexpr std::size_t kActorInside = 448;
+
   explicit World(WorldOptions options);
   ~World() override;
   World(const World&) = delete;
@@ -129,8 +132,6 @@ class World : private CompletionSink {
     Time deadline;
     ComputeJob::Failure failure = nullptr;  ///< of a compute; the job itself has run
   };
-  /// Of a small actor, such as a request's, which stands in its entry: one place in memory.
-  static constexpr std::size_t kActorInside = 448;
   /// What a delivery touches comes first, on as few cache lines as can be.
   struct Entry {
     Entry() {}  // without zeros in `place`

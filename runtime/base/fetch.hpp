@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace troupe {
 
@@ -15,9 +16,10 @@ inline void fetch_line(const void* address) {
 }
 
 inline void fetch_lines(const void* begin, std::size_t bytes) {
-  constexpr std::size_t kLine = 64;
-  for (std::size_t at = 0; at < bytes; at += kLine) {
-    fetch_line(static_cast<const char*>(begin) + at);
+  constexpr std::uintptr_t kLine = 64;
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  for (std::uintptr_t line = first / kLine * kLine; line < first + bytes; line += kLine) {
+    fetch_line(reinterpret_cast<const void*>(line));
   }
 }
 

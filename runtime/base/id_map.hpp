@@ -2,12 +2,12 @@
 //
 // Why: a core holds a row a request, and of ten thousands of live ones each look-up in a hash table
 // is a cache miss before the row's own. Ids of the same time are neighbours. So rows lie in pages
-// of 64 neighbours, and the addresses of 64 neighbouring pages stand side by side, a chapter: a
-// cache line for 512 rows. What is searched is the chapter, one of a few dozen. Requests that come
+// of 64 neighbours, and where 64 neighbouring pages are stands side by side, a chapter: a cache
+// line for 256 rows. What is searched is the chapter, one of a few dozen. Requests that come
 // together share lines; nobody else's row is touched when one comes or goes.
 //
 // Any key does; keys without neighbours take a page and a chapter each (64 times the memory of a
-// row, and a kilobyte).
+// row, and a kilobyte). One that stays long after its neighbours keeps its page, too.
 //
 // A row is far away in memory when there are many. Who knows early that it will be wanted calls
 // fetch(): the line is there when it is.
@@ -87,8 +87,9 @@ class IdMap {
   Value* find(const Key& key) {
     const std::uint64_t id = hash_of(key);
     const Chapter* chapter = chapter_of(id);
-    if (chapter == nullptr || !chapter->has(id)) return nullptr;
-    return &chapter->pages[place_of(id)]->item(slot_of(id)).second;
+    if (chapter == nullptr) return nullptr;
+    Item* const item = chapter->of(id).find(id);
+    return item == nullptr ? nullptr : &item->second;
   }
   const Value* find(const Key& key) const { return const_cast<IdMap*>(this)->find(key); }
   /// Requires: it is there.
@@ -106,15 +107,14 @@ class IdMap {
     const std::uint64_t id = hash_of(key);
     const Chapter* chapter = chapter_of(id);
     if (chapter == nullptr) return;
-    fetch_line(&chapter->used[place_of(id)]);
     // Of a page that has ended the memory is still there.
-    Page* const page = chapter->pages[place_of(id)];
+    Page* const page = chapter->of(id).page;
     if (page != nullptr) fetch_lines(&page->item(slot_of(id)), bytes);
   }
   /// The same of what erase() touches of it beside its row.
   void fetch_place(const Key& key) const {
     const std::uint64_t id = hash_of(key);
-    if (const Chapter* chapter = chapter_of(id)) fetch_line(&chapter->used[place_of(id)]);
+    if (const Chapter* chapter = chapter_of(id)) fetch_line(&chapter->of(id));
   }
   Value& operator[](const Key& key) {
     Value* value = find(key);
@@ -126,14 +126,14 @@ class IdMap {
   bool erase(const Key& key) {
     const std::uint64_t id = hash_of(key);
     Chapter* const chapter = chapter_of(id);
-    if (chapter == nullptr || !chapter->has(id)) return false;
-    std::uint64_t& used = chapter->used[place_of(id)];
-    used &= ~(std::uint64_t{1} << slot_of(id));
+    if (chapter == nullptr) return false;
+    PagePlace& place = chapter->of(id);
+    Item* const item = place.find(id);
+    if (item == nullptr) return false;
+    place.used &= ~(std::uint64_t{1} << slot_of(id));
     --size_;
-    if constexpr (!std::is_trivially_destructible_v<Item>) {
-      std::destroy_at(&chapter->pages[place_of(id)]->item(slot_of(id)));
-    }
-    if (used == 0) end_page(*chapter, id);
+    std::destroy_at(item);
+    if (place.used == 0) end_page(*chapter, place);
     return true;
   }
 
@@ -170,30 +170,34 @@ class IdMap {
 
  private:
   static constexpr unsigned kChapterBits = 6;  ///< pages of a chapter
+  struct PagePlace {
+    Page* page = nullptr;
+    std::uint64_t used = 0;  ///< a bit a slot; 0: there is no page
+    /// nullptr: nothing is there.
+    Item* find(std::uint64_t id) const {
+      return (used >> slot_of(id) & 1) == 0 ? nullptr : &page->item(slot_of(id));
+    }
+  };
   struct Chapter {
-    std::array<Page*, 1u << kChapterBits> pages{};
-    std::array<std::uint64_t, 1u << kChapterBits> used{};  ///< a bit a slot; 0: there is no page
-    std::uint32_t begun = 0;                               ///< pages
-    bool has(std::uint64_t id) const { return (used[place_of(id)] >> slot_of(id) & 1) != 0; }
+    std::array<PagePlace, 1u << kChapterBits> places{};
+    std::uint32_t begun = 0;  ///< pages
+    PagePlace& of(std::uint64_t id) { return places[(id >> kPageBits) % places.size()]; }
+    const PagePlace& of(std::uint64_t id) const { return const_cast<Chapter*>(this)->of(id); }
   };
 
   template <class... Args>
   Value& put(const Key& key, Args&&... args) {
     const std::uint64_t id = hash_of(key);
-    Chapter& chapter = begin_page(id);
-    TROUPE_ASSERT(!chapter.has(id), "the key is already in the map");
-    Item* made = std::construct_at(&chapter.pages[place_of(id)]->item(slot_of(id)),
-                                   std::forward<Args>(args)...);
-    chapter.used[place_of(id)] |= std::uint64_t{1} << slot_of(id);
+    PagePlace& place = begin_page(id);
+    TROUPE_ASSERT(place.find(id) == nullptr, "the key is already in the map");
+    Item* made = std::construct_at(&place.page->item(slot_of(id)), std::forward<Args>(args)...);
+    place.used |= std::uint64_t{1} << slot_of(id);
     fetch_lines(made + 1, sizeof(Item));  // where the next id's row will be
     ++size_;
     return made->second;
   }
 
   static unsigned slot_of(std::uint64_t id) { return static_cast<unsigned>(id % kPage); }
-  static std::size_t place_of(std::uint64_t id) {
-    return (id >> kPageBits) % (std::size_t{1} << kChapterBits);
-  }
   /// 0 marks an empty cell of the index.
   static std::uint64_t chapter_key(std::uint64_t id) {
     return (id >> (kPageBits + kChapterBits)) + 1;
@@ -204,17 +208,17 @@ class IdMap {
     return chapter == nullptr ? nullptr : chapter->get();
   }
   std::uint64_t used_of(const Page& page) const {
-    return chapter_of(page.first)->used[place_of(page.first)];
+    return chapter_of(page.first)->of(page.first).used;
   }
 
-  /// The chapter of an id, whose page is begun if it is not there.
-  Chapter& begin_page(std::uint64_t id) {
+  /// Where the page of an id is, which is begun if it is not there.
+  PagePlace& begin_page(std::uint64_t id) {
     const std::uint64_t key = chapter_key(id);
     std::unique_ptr<Chapter>* chapter = chapters_.find(key);
     if (chapter == nullptr) chapter = &chapters_.insert(key, std::make_unique<Chapter>());
-    Chapter& found = **chapter;
-    if (found.used[place_of(id)] != 0) return found;
-    ++found.begun;
+    PagePlace& place = (*chapter)->of(id);
+    if (place.used != 0) return place;
+    ++(*chapter)->begun;
     if (unused_.empty()) {
       pages_.emplace_back();
       unused_.push_back(&pages_.back());
@@ -226,15 +230,15 @@ class IdMap {
     page->after = nullptr;
     (last_ == nullptr ? first_ : last_->after) = page;
     last_ = page;
-    found.pages[place_of(id)] = page;
-    return found;
+    place.page = page;
+    return place;
   }
-  void end_page(Chapter& chapter, std::uint64_t id) {
-    const Page& ended = *chapter.pages[place_of(id)];
+  void end_page(Chapter& chapter, const PagePlace& place) {
+    const Page& ended = *place.page;
     (ended.before == nullptr ? first_ : ended.before->after) = ended.after;
     (ended.after == nullptr ? last_ : ended.after->before) = ended.before;
-    unused_.push_back(chapter.pages[place_of(id)]);
-    if (--chapter.begun == 0) chapters_.erase(chapter_key(id));
+    unused_.push_back(place.page);
+    if (--chapter.begun == 0) chapters_.erase(chapter_key(ended.first));
   }
   void clear() {
     for (const Page* page = first_; page != nullptr; page = page->after) {

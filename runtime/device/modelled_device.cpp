@@ -30,7 +30,7 @@ void ModelledDevice::close_stream(StreamId stream) {
   std::erase_if(pending_, [&](const Pending& one) { return one.stream == stream; });
 }
 
-Time* ModelledDevice::free_at(StreamId stream) {
+Time* ModelledDevice::end_of(StreamId stream) {
   const auto at = std::find_if(free_at_.begin(), free_at_.end(),
                                [&](const auto& open) { return open.first == stream; });
   return at == free_at_.end() ? nullptr : &at->second;
@@ -60,7 +60,7 @@ void ModelledDevice::launch(Launch launch, Time now, CompletionSink& sink) {
   TROUPE_ASSERT(launch.slot < info_.slot_count, "a launch names one of the device's slots");
   std::unique_lock lock(mutex_);
   forget_ended(now);
-  Time* const free = free_at(launch.stream);
+  Time* const free = end_of(launch.stream);
   TROUPE_ASSERT(free != nullptr, "a launch needs an open stream");
   Time start = std::max(now, *free);
   for (const LaunchId earlier : launch.after) {
@@ -85,7 +85,7 @@ void ModelledDevice::forget_ended(Time now) {
 }
 
 std::optional<Result<StepResult>> ModelledDevice::cut(Pending& launch, Time now) {
-  Time& free = *free_at(launch.stream);
+  Time& free = *end_of(launch.stream);
   if (free != launch.end) return std::nullopt;
   auto outcome = model_->cut(launch.start, now);
   if (!outcome) return std::nullopt;

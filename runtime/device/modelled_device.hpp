@@ -65,12 +65,12 @@ class ModelledDevice final : public Device {
   /// Of a launch that is the latest on its stream: its earlier end, if it has one.
   std::optional<Result<StepResult>> cut(Pending& launch, Time now);
 
+  Time* end_of(StreamId stream);
+  std::vector<Pending>::iterator find(LaunchId launch);
+
   const DeviceInfo info_;
   std::unique_ptr<StepModel> model_;
   std::mutex mutex_;
-  Time* free_at(StreamId stream);
-  std::vector<Pending>::iterator find(LaunchId launch);
-
   std::vector<std::pair<StreamId, Time>>
       free_at_;                   ///< open streams and when their last launch ends
   std::vector<Pending> pending_;  ///< in launch order

@@ -9,7 +9,8 @@
 // DecodeGroup: rows are kept as sums. All rows of a member advance together, by the mean of
 // accepted tokens a step, so that a row is one number: the member's position at which it ends. What
 // chance does to a row is drawn once, when it enters: the sum of many accepted lengths is normal,
-// so its end moves by z sigma sqrt(steps). A step costs O(members + rows that enter), and for each
+// so its end moves by z sigma sqrt(steps). A step costs O(members + rows that enter), for each row
+// that leaves before its end a look at all rows of its member, and for each
 // member where a row ends a look at the ends of its rows: numbers in a row, which the CPU reads
 // ahead, while the path through a heap of them waits for each line.
 //

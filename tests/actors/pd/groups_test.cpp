@@ -212,6 +212,41 @@ TEST_F(InstanceTest, EachRouteHearsOfItsOwnEndsInOneMessage) {
   EXPECT_EQ(turn.sent<DecodeEnded>(other)[0].rows.size(), 1u);
 }
 
+TEST_F(InstanceTest, TheEndOfARouteTakesItsRowsOutAndItIsWatchedAnew) {
+  EXPECT_TRUE(starts(1, 0).watches(kGroupRoute));
+  EXPECT_FALSE(starts(2, 1).watches(kGroupRoute)) << "once is enough";
+  const Turn down = instance.hears_of_end(kGroupRoute);
+  EXPECT_EQ(instance.core().rows(), 0u);
+  EXPECT_EQ(down.count<DecodeEnded>(), 0u);
+  EXPECT_TRUE(starts(3, 0).watches(kGroupRoute)) << "only its node was cut off";
+}
+
+TEST_F(InstanceTest, ARouteWithTwoStreamTablesIsToldOfEach) {
+  const ActorRef others = actor(97);
+  starts(1, 0);
+  StartDecode start;
+  start.request = RequestId(2);
+  start.member = 1;
+  start.generated = 1;
+  start.streams = others;
+  instance.hears(start, from(kGroupRoute));
+  // The first pair has no row any more, and its place is another's.
+  instance.hears(StopDecode{RequestId(1)}, from(kGroupRoute));
+  start.request = RequestId(3);
+  start.streams = actor(98);
+  EXPECT_TRUE(instance.hears(start, from(actor(99))).watches(actor(99)));
+  instance.hears(done({{milliseconds(10), milliseconds(10)}, {}, 3}));
+  const Turn turn = instance.hears(done(
+      {{milliseconds(10), milliseconds(10)}, {{RequestId(2), 1, 9}, {RequestId(3), 1, 9}}, 3}));
+  for (const auto& [streams, request] : {std::pair(others, 2u), std::pair(actor(98), 3u)}) {
+    const auto batches = turn.sent<TokenBatch>(streams);
+    ASSERT_EQ(batches.size(), 1u);
+    EXPECT_EQ(batches[0].rows.at(0).request, RequestId(request));
+  }
+  EXPECT_EQ(turn.sent<DecodeEnded>(kGroupRoute).size(), 1u);
+  EXPECT_EQ(turn.sent<DecodeEnded>(actor(99)).size(), 1u);
+}
+
 TEST_F(InstanceTest, EndsComeInOneBatchWithAllTokens) {
   starts(1, 0);
   const Turn turn =

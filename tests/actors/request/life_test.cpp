@@ -1,8 +1,14 @@
 // The good life of a request: prepared, placed, running, done.
+#include "runtime/actor/world.hpp"
 #include "tests/actors/request/request_driver.hpp"
 
 namespace troupe {
 namespace {
+
+TEST(RequestLife, ItsActorFitsIntoItsEntryOfASimulatedWorld) {
+  EXPECT_LE(actor_type<RequestCore>.size, World::kActorInside)
+      << "else each request has its actor elsewhere, and an empty place";
+}
 
 TEST(RequestLife, ItPreparesUnderItsDeadline) {
   RequestDriver request(RequestDriver::kPreparing);

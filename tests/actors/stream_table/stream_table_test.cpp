@@ -90,7 +90,7 @@ class StreamTableTest : public testing::Test {
     return streams.hears(message, from(rank));
   }
   Turn drained(std::uint64_t bytes) {
-    return streams.hears(SessionDrained{kExchange, bytes}, from(kSession));
+    return streams.hears(SessionDrained{RequestId(7), kExchange, bytes}, from(kSession));
   }
   static std::string written(const Turn& turn) {
     std::string bytes;
@@ -304,8 +304,10 @@ TEST_F(StreamTableTest, AParkedRowThatFinishesNeedsItsTimerNoLonger) {
 TEST_F(StreamTableTest, DrainedOfAnUnknownExchangeChangesNothing) {
   open();
   tokens({1, 2, 3, 4, 5, 6, 7});
-  EXPECT_TRUE(streams.hears(SessionDrained{kExchange, 99}, from(actor(21))).silent());
-  EXPECT_TRUE(streams.hears(SessionDrained{kExchange + 1, 99}, from(kSession)).silent());
+  EXPECT_TRUE(streams.hears(SessionDrained{RequestId(7), kExchange, 99}, from(actor(21))).silent());
+  EXPECT_TRUE(
+      streams.hears(SessionDrained{RequestId(7), kExchange + 1, 99}, from(kSession)).silent());
+  EXPECT_TRUE(streams.hears(SessionDrained{RequestId(8), kExchange, 99}, from(kSession)).silent());
 }
 
 TEST_F(StreamTableTest, TheOwnersEndBecomesAnErrorOfTheClient) {

@@ -61,6 +61,29 @@ TEST(EventQueue, RemoveAgreesWithASortedList) {
   }
 }
 
+TEST(EventQueue, CancelledDeadlinesTakeNoMemory) {
+  Rng rng(5);
+  EventQueue queue(0);
+  std::vector<EventHandle> handles;
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    const auto due = static_cast<std::int64_t>(10'000'000'000 + rng.below(1'000'000'000));
+    handles.push_back(queue.push(Time(due), event(i)));
+  }
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    if (i % 1'000 == 0) {
+      handles[left++] = handles[i];
+    } else {
+      queue.remove(handles[i]);
+    }
+  }
+  EXPECT_EQ(queue.size(), left);
+  EXPECT_LE(queue.keys(), 4 * left) << "a bucket is at most three quarters marks";
+  for (std::size_t i = 0; i < left; ++i) queue.remove(handles[i]);
+  EXPECT_EQ(queue.size(), 0u) << "handles hold although their keys have moved";
+  EXPECT_EQ(queue.keys(), 0u);
+}
+
 TEST(EventQueue, MessagesInLanesAgreeWithASortedList) {
   using Travel = EventQueue::Travel;
   for (const std::uint64_t explore : {0, 5}) {

@@ -72,6 +72,22 @@ struct Probe {
   void on(const TimerFired& fired, Context&, Effects&) { timers.push_back(fired.tag.key); }
 };
 
+/// Notes what it was told ahead, and what it had heard by then.
+struct Fetcher {
+  using Accepts = Protocol<Started, Ping>;
+  struct Args {
+    std::shared_ptr<std::vector<std::pair<std::uint64_t, std::size_t>>> ahead;
+  };
+  static constexpr const char* kKind = "fetcher";
+  explicit Fetcher(const Args& args) : ahead(args.ahead) {}
+  void on(const Started&, Context&, Effects&) {}
+  void on(const Ping&, Context&, Effects&) { ++heard; }
+  void fetch_ahead(const Ping& ping) const { ahead->emplace_back(ping.number, heard); }
+
+  std::shared_ptr<std::vector<std::pair<std::uint64_t, std::size_t>>> ahead;
+  std::size_t heard = 0;
+};
+
 class WorldTest : public testing::Test {
  protected:
   WorldTest() : world({}) {
@@ -94,6 +110,27 @@ TEST_F(WorldTest, AMessageTakesTheModelledTime) {
   EXPECT_TRUE(probe(b).pings.empty());
   world.run_until(Time(2000));
   EXPECT_EQ(probe(b).pings, std::vector<std::uint64_t>{100});
+}
+
+TEST_F(WorldTest, WhatWasSentOrIsPostedIsFetchedBeforeItIsHeard) {
+  const auto ahead = std::make_shared<std::vector<std::pair<std::uint64_t, std::size_t>>>();
+  const ActorRef fetcher = world.spawn_root<Fetcher>(NodeId(0), 3, {ahead});
+  const ActorRef sender = world.spawn_root<Probe>(NodeId(0), 4, {fetcher});
+  ping(sender, 1);
+  EXPECT_EQ(world.core<Fetcher>(fetcher).heard, 1u);
+  EXPECT_EQ(*ahead, (decltype(Fetcher::ahead)::element_type{{100, 0}}));
+  ahead->clear();
+  // Of what comes in the same moment the first is there too soon.
+  const Time due = Time() + seconds(1);
+  world.post(due, fetcher, make_message<Ping>(std::uint64_t{7}));
+  world.post(due + microseconds(1), fetcher, make_message<Ping>(std::uint64_t{8}));
+  world.run_until(world.now() + seconds(2));
+  EXPECT_EQ(*ahead, (decltype(Fetcher::ahead)::element_type{{8, 1}}));
+  ahead->clear();
+  world.kill(world.now(), fetcher);
+  world.run_until(world.now() + milliseconds(1));
+  ping(sender, 1);
+  EXPECT_TRUE(ahead->empty()) << "it has ended";
 }
 
 TEST_F(WorldTest, WatchersHearOfStopsKillsAndCrashes) {

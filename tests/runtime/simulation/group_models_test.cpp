@@ -121,6 +121,58 @@ TEST(DecodeGroup, RowsThatLeaveDoNotEnd) {
   EXPECT_EQ(decode.group.rows(), 0u);
 }
 
+TEST(DecodeGroup, RowsAgreeWithAPlainListOfThem) {
+  DecodeGroupOptions options;
+  options.rule = DraftRule::kOff;  // a token a step, so that ends are known
+  constexpr std::uint32_t kMembers = 3;
+  Decode decode(options, kMembers);
+  struct Plain {
+    RequestId request;
+    std::uint32_t member;
+    std::uint32_t tokens;
+    std::uint32_t context;
+    std::uint32_t done = 0;
+  };
+  CostModel cost;
+  std::vector<Plain> rows;
+  Rng rng(7);
+  std::uint64_t next = 0;
+  for (int step = 0; step < 2'000; ++step) {
+    GroupPlan plan;
+    for (std::uint64_t i = rng.below(4); i > 0; --i) {
+      const auto member = static_cast<std::uint32_t>(rng.below(kMembers));
+      const auto tokens = static_cast<std::uint32_t>(1 + rng.below(12));
+      const auto context = static_cast<std::uint32_t>(1'000 * (1 + rng.below(100)));
+      plan.enters.push_back({member, RequestId(++next), context, 0, answer_of(tokens)});
+      rows.push_back({RequestId(next), member, tokens, context});
+    }
+    if (rows.size() > plan.enters.size() && rng.chance(0.3)) {
+      const auto gone = rng.below(rows.size() - plan.enters.size());
+      plan.leaves.push_back({rows[gone].member, rows[gone].request});
+      rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(gone));
+    }
+    const GroupResult result = decode.step(std::move(plan), 0);
+    std::vector<std::tuple<std::uint32_t, RequestId, std::uint32_t>> expected, ended;
+    for (std::uint32_t member = 0; member < kMembers; ++member) {
+      RowWork all{};
+      for (Plain& row : rows) {
+        if (row.member != member) continue;
+        all.rows += 1;
+        all.tokens += 1;
+        all.context += row.context + row.done++;
+        if (row.done == row.tokens) expected.emplace_back(member, row.request, row.tokens);
+      }
+      const double seconds = all.rows == 0 ? 0 : cost.rows_seconds(all);
+      ASSERT_NEAR(result.own[member].seconds(), seconds, 1e-8) << "step " << step;
+    }
+    std::erase_if(rows, [](const Plain& row) { return row.done == row.tokens; });
+    for (const GroupEnd& end : result.ended)
+      ended.emplace_back(end.member, end.request, end.tokens);
+    ASSERT_EQ(ended, expected) << "by member, then by request";
+    ASSERT_EQ(decode.group.rows(), rows.size());
+  }
+}
+
 TEST(DecodeGroup, StepsOfARowScatterAsItsDraftsDo) {
   DecodeGroupOptions options;
   options.rule = DraftRule::kFixed;
