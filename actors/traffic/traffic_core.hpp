@@ -51,7 +51,10 @@ class TrafficCore {
     std::shared_ptr<const PromptMaker> prompts;
     ActorRef target;       ///< nobody: wait for GatewayStarted
     Duration start_after;  ///< from knowing the target to the first request
-    ActorRef observer;     ///< gets TrafficProgress and TrafficEnded; may be nobody
+    /// False: all tokens but the first come at once, whatever their times (runs as sums), so that
+    /// the gaps between them say nothing.
+    bool gaps_are_real = true;
+    ActorRef observer;  ///< gets TrafficProgress and TrafficEnded; may be nobody
   };
   static constexpr const char* kKind = "traffic";
 
@@ -141,7 +144,7 @@ class TrafficCore {
 
   // How they go on (traffic_session.cpp).
   Exchange* find(std::uint64_t number);
-  void take_tokens(Exchange& exchange, std::uint32_t tokens, Time now);
+  void take_tokens(Exchange& exchange, std::uint32_t tokens, Time now) const;
   void tell_drained(std::uint64_t number, Exchange& exchange, Effects& out);
   void leave(std::uint64_t number, Outcome outcome, const char* why, Context& context,
              Effects& out);

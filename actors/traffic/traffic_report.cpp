@@ -115,4 +115,11 @@ double TrafficReport::achieved_rate() const {
   return span <= 0 ? 0 : static_cast<double>(starts_ - 1) / span;
 }
 
+std::string TrafficReport::commonest_error() const {
+  if (errors_.empty()) return "left by its client";
+  return std::max_element(errors_.begin(), errors_.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
 }  // namespace troupe

@@ -98,6 +98,8 @@ class TrafficReport {
   const std::optional<Error>& broken() const { return broken_; }
   const std::vector<std::string>& notes() const { return notes_; }
   const std::map<std::string, std::uint64_t>& errors() const { return errors_; }
+  /// What most of the requests without an answer have met; for people.
+  std::string commonest_error() const;
 
   // Of ok requests, from the actual send.
   Histogram sent_ttft;

@@ -67,13 +67,13 @@ void TrafficCore::on(const SessionWrite& write, Context& context, Effects& out) 
   }
 }
 
-void TrafficCore::take_tokens(Exchange& exchange, std::uint32_t tokens, Time now) {
+void TrafficCore::take_tokens(Exchange& exchange, std::uint32_t tokens, Time now) const {
   if (tokens == 0) return;
   ExchangeRecord& record = exchange.record;
   record.output_tokens += tokens;
   if (!record.first_token) {
     record.first_token = now;
-  } else {
+  } else if (args_.gaps_are_real) {
     record.gaps.push_back(now - *record.last_token);
   }
   record.last_token = now;

@@ -45,7 +45,7 @@ class YamlMap {
   }
   template <class Number>
   void get(const std::string& key, std::optional<Number>& value) {
-    if (!has(key)) return;
+    if (!has(key)) return known_.push_back(key);
     Number number{};
     if constexpr (std::is_integral_v<Number>) {
       get(key, number, 0, kMost);

@@ -143,6 +143,10 @@ Option& Option::required() {
   option_->required();
   return *this;
 }
+Option& Option::takes_words() {
+  option_->allow_extra_args(true);
+  return *this;
+}
 Option& Option::variable(const std::string& name) {
   option_->envname(name);
   return *this;
@@ -177,6 +181,13 @@ Command Command::command(const std::string& name, const std::string& about) {
   command->fallthrough();  // `admin ps --url U` is `admin --url U ps`
   return Command(*command, *exit_code_);
 }
+std::vector<std::string> Command::given() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_->get_options()) {
+    if (option->count() > 0) names.push_back(option->get_name());
+  }
+  return names;
+}
 void Command::require_command() {
   app_->require_subcommand(1);
 }
@@ -197,7 +208,9 @@ Option Command::option(const std::string& names, bool& value, const std::string&
 }
 Option Command::option(const std::string& names, std::vector<std::string>& value,
                        const std::string& about) {
-  return Option(*app_->add_option(names, value, about));
+  CLI::Option* option = app_->add_option(names, value, about);
+  if (!option->get_positional()) option->allow_extra_args(false);
+  return Option(*option);
 }
 Option Command::flag(const std::string& name, bool& value, const std::string& about) {
   return Option(*app_->add_flag(name, value, about));

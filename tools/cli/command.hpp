@@ -33,6 +33,8 @@ class Option {
   Option& one_of(std::vector<std::string> words);
   Option& between(double least, double most);
   Option& required();
+  /// A list: several values may follow one flag, as in `--goodput ttft:450 tpot:5`.
+  Option& takes_words();
   /// Read from this variable where the flag is not given.
   Option& variable(const std::string& name);
   /// What the help calls the value, e.g. FILE; "" for nothing.
@@ -57,6 +59,8 @@ class Command {
   Command(CLI::App& app, int& exit_code) : app_(&app), exit_code_(&exit_code) {}
 
   Command command(const std::string& name, const std::string& about);
+  /// The flags of its own that were given, as written: a subcommand may have no use for them.
+  std::vector<std::string> given() const;
   /// Exactly one of its subcommands must be named.
   void require_command();
 
@@ -66,7 +70,7 @@ class Command {
   Option option(const std::string& names, std::uint64_t& value, const std::string& about);
   Option option(const std::string& names, std::uint32_t& value, const std::string& about);
   Option option(const std::string& names, bool& value, const std::string& about);
-  /// Given any number of times; a positional one takes all that is left.
+  /// Given any number of times, each time with one value; a positional one takes all that is left.
   Option option(const std::string& names, std::vector<std::string>& value,
                 const std::string& about);
   Option flag(const std::string& name, bool& value, const std::string& about);

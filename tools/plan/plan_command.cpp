@@ -1,5 +1,6 @@
 #include "tools/plan/plan_command.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -59,6 +60,7 @@ class PlanOptions {
   PlanOptions& operator=(const PlanOptions&) = delete;
 
   Result<PlanQuestion> question() const {
+    TROUPE_TRY(check_flags());
     TROUPE_TRY_ASSIGN(const TrafficPlan plan, load_.plan());
     PlanQuestion question = question_;
     question.slo = plan.slo;
@@ -92,6 +94,20 @@ class PlanOptions {
   bool simulate = false;
 
  private:
+  Status check_flags() const {
+    for (const char* flag : {"tools", "image-share", "images", "image-size"}) {
+      if (!load_.given(flag)) continue;
+      return Error{Code::kInvalid,
+                   std::string("--") + flag +
+                       ": a plan has no text and no images; give their tokens with --isl"};
+    }
+    for (const auto& [name, gpus] : {std::pair("--gpus", question_.gpus),
+                                     std::pair("--prefill-gpus", question_.prefill_gpus)}) {
+      if (gpus == std::floor(gpus)) continue;
+      return Error{Code::kInvalid, std::string(name) + ": a whole number is expected"};
+    }
+    return ok_status();
+  }
   static void add(cli::Command& command, const char* name, double& value, const char* about) {
     command.option(name, value, about).between(0, 1e18).group(kGroup);
   }

@@ -10,8 +10,9 @@ namespace {
 /// A pool that is too small grows by this, one that may be too large shrinks by it.
 constexpr double kGrowth = 1.15;
 constexpr double kShrink = 1.08;
-/// Answers within the objectives, as a share, that a growth must bring; two that do not: it is not
-/// GPUs that are missing (prompts that take longer than the objective on any number of them).
+/// Answers within the objectives, as a share (and of the rate), that a growth must bring; two that
+/// do not: it is not GPUs that are missing (prompts that take longer than the objective on any
+/// number of them).
 constexpr double kWorthIt = 0.005;
 
 bool above(const std::optional<Duration>& objective, double found_ms) {
@@ -49,8 +50,13 @@ class Walker {
   /// Whether growth did something lately.
   bool helps() const {
     if (trials_.size() < 3) return true;
-    const double before = trials_[trials_.size() - 3].outcome.good_share;
-    return trials_.back().outcome.good_share - before >= kWorthIt;
+    return merit(trials_.back()) - merit(trials_[trials_.size() - 3]) >= kWorthIt;
+  }
+  double merit(const PoolTrial& trial) const {
+    const PlanOutcome& found = trial.outcome;
+    if (search_.answers_least <= 0) return found.good_share;
+    const double kept_up = found.sustained_requests_per_s / search_.answers_least;
+    return found.good_share + std::min(1.0, kept_up);
   }
 
   bool try_out(const PoolLayout& layout) {
@@ -58,7 +64,8 @@ class Walker {
     trial.layout = layout;
     trial.outcome = search_.run(layout);
     trial.holds = trial.outcome.problem.empty() && trial.outcome.good_share >= kWithinSlo &&
-                  trial.outcome.error_share <= 1 - kWithinSlo;
+                  trial.outcome.error_share <= 1 - kWithinSlo &&
+                  trial.outcome.sustained_requests_per_s >= search_.answers_least;
     return trial.holds;
   }
 

@@ -45,6 +45,9 @@ struct PoolTrial {
 
 struct PoolSearch {
   Slo slo;
+  /// Answers a second in the middle of a run, at least: pools that fall behind hold no objective
+  /// for long. 0: a load with times of its own, whose bursts may wait.
+  double answers_least = 0;
   std::uint32_t instance_most = PoolLayout::kInstanceMost;
   unsigned trials_most = 16;
   std::function<PlanOutcome(const PoolLayout&)> run;

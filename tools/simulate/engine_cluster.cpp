@@ -77,6 +77,7 @@ void EngineCluster::start(const TrafficPlan& traffic) {
       shares_beginnings(traffic) ? PdPrompts::with_chains(plan_.limits.block_tokens)
                                  : PdPrompts(0));
   clients.start_after = kAllJoined;
+  clients.gaps_are_real = false;
   traffic_ = world_->spawn_root<TrafficCore>(kClientsNode, kClients, std::move(clients));
   node_ =
       world_->spawn_root<NodeCore>(kClientsNode, NodeCore::kName,

@@ -263,6 +263,7 @@ void PdCluster::start_front() {
   clients.source = source_;
   clients.prompts = prompts();
   clients.start_after = kJoined;
+  clients.gaps_are_real = false;
   if (!plan_.up_already) {
     const GroupHostCore::Args host = host_args();
     clients.start_after = host.start_up + host.start_spread + seconds(1);

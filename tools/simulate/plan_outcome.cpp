@@ -31,6 +31,7 @@ void take_traffic(const TrafficReport& report, PlanOutcome& outcome) {
   outcome.tpot_p95_ms = report.tpot.percentile(95) * 1e3;
   outcome.tpot_p99_ms = report.tpot.percentile(99) * 1e3;
   outcome.error_share = report.error_share();
+  if (outcome.error_share > 0) outcome.complaint = report.commonest_error();
   if (report.plan().slo.given()) outcome.good_share = ratio(static_cast<double>(report.good()), ok);
 }
 

@@ -33,6 +33,7 @@ struct PlanOutcome {
   double tpot_p99_ms = 0;
   double good_share = 1;        ///< of the answered, within the plan's SLO; 1: it has none
   double error_share = 0;       ///< failed, timed out or empty
+  std::string complaint;        ///< what most of those have met; empty: there are none
   double prefill_busy = 0;      ///< engines that do both: of these
   double decode_busy = 0;       ///< likewise
   double decode_imbalance = 1;  ///< slowest over mean of a step

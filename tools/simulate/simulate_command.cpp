@@ -108,6 +108,11 @@ void add_run(ReportLines& lines, const World& world, double span, const std::str
   lines.push_back({"Trace hash", "trace_hash", format("%016" PRIx64, world.trace_hash())});
 }
 
+void add_cut(ReportLines& lines, const World& world) {
+  lines.push_back(
+      {"LEFT, before its end, at (s)", "left_at_s", (world.now() - Time()).seconds(), 3});
+}
+
 ReportLines simulation_lines(SimulatedCluster& cluster, const SimulateSettings& settings,
                              const std::string& driver, double wall) {
   const double span = cluster.traffic().report().duration().seconds();
@@ -249,6 +254,7 @@ class DrivenPlan {
     lines.push_back({"Seed", "seed", plan_.seed});
     add_run(lines, cluster.world(), report.duration().seconds(), options_.driver,
             seconds_since(begin));
+    if (whole.ok() && !*whole) add_cut(lines, cluster.world());
     for (auto& line : lines_of(cluster)) lines.push_back(std::move(line));
     print_report(report, lines, options_);
     TROUPE_TRY(write_files(page_of(cluster, std::move(lines)), *driven_.recorder, options_));
@@ -268,9 +274,8 @@ class DrivenPlan {
     for (auto& line : unmet(cluster)) broken.push_back(std::move(line));
     const bool none = report.total() > 0 && report.count(Outcome::kOk) == 0;
     if (broken.empty() && none && !report.broken()) {
-      std::fprintf(
-          stderr, "troupe: no request was answered; most often: %s\n",
-          report.errors().empty() ? "left by its client" : report.errors().begin()->first.c_str());
+      std::fprintf(stderr, "troupe: no request was answered; most often: %s\n",
+                   report.commonest_error().c_str());
       return cli::kFailure;
     }
     const Status ended = whole.ok() ? ok_status() : Status(whole.error());
@@ -341,9 +346,11 @@ Result<int> simulate_scenario(const SimulateSettings& settings, const SimulateOp
   if (!whole.ok() && whole.error().code != Code::kDeadline) return whole.error();
   const double wall = seconds_since(begin);
   SimulatedCluster& cluster = *driven.cluster;
-  print_report(cluster.traffic().report(),
-               simulation_lines(cluster, settings, options.driver, wall), options);
-  if (whole.ok() && !*whole) return cli::kOk;
+  ReportLines lines = simulation_lines(cluster, settings, options.driver, wall);
+  const bool left = whole.ok() && !*whole;
+  if (left) add_cut(lines, cluster.world());
+  print_report(cluster.traffic().report(), lines, options);
+  if (left) return cli::kOk;
   const Status ended = whole.ok() ? ok_status() : Status(whole.error());
   return verdict(cluster.traffic().report(), ended, broken_rules(cluster), settings.scenario.seed,
                  options.replay(settings.scenario.seed));

@@ -207,7 +207,9 @@ Status SimulateOptions::check_files() const {
   const auto whole = [&](const std::string& file) {
     return std::filesystem::weakly_canonical(file, ignored);
   };
-  for (const std::string& input : {config_file_, scenario_file_, timing_}) {
+  std::vector<std::string> inputs = load_.files();
+  inputs.insert(inputs.end(), {config_file_, scenario_file_, timing_});
+  for (const std::string& input : inputs) {
     for (const std::string& output : {report, perfetto}) {
       if (input.empty() || output.empty() || whole(input) != whole(output)) continue;
       return Error{Code::kInvalid, "the run would write over what it reads, " + output +

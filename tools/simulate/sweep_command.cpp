@@ -96,6 +96,15 @@ int complain(const std::vector<PlanOutcome>& outcomes, const std::vector<std::st
   return code;
 }
 
+/// Flags of `troupe simulate` itself, which runs of many have no use for.
+Status check_unused(const cli::Command& simulate, const char* name) {
+  const std::vector<std::string> given = simulate.given();
+  if (given.empty()) return ok_status();
+  return Error{Code::kInvalid, given.front() + ": not with " + name +
+                                   ", which prints one line a run; look at one of them with "
+                                   "`troupe simulate --config`"};
+}
+
 struct SweepOptions {
   explicit SweepOptions(cli::Command& command) : load(command) {}
   LoadOptions load;
@@ -280,7 +289,10 @@ void add_sweep_command(cli::Command& simulate) {
       .show_default();
   command.option("--jobs", options->jobs, "runs at a time; 0: one a core").show_default();
   command.flag("--json", options->json, "print JSON instead of a table");
-  command.run([options] {
+  command.run([options, simulate]() -> int {
+    if (const Status fits = check_unused(simulate, "sweep"); !fits.ok()) {
+      return cli::report(fits.error());
+    }
     const Result<int> result = sweep(*options);
     return result.ok() ? *result : cli::report(result.error());
   });
@@ -292,7 +304,10 @@ void add_compare_command(cli::Command& simulate) {
   command.option("A", options->a, "plan of a cluster").required();
   command.option("B", options->b, "the other one").required();
   command.flag("--json", options->json, "print JSON instead of a table");
-  command.run([options] {
+  command.run([options, simulate]() -> int {
+    if (const Status fits = check_unused(simulate, "compare"); !fits.ok()) {
+      return cli::report(fits.error());
+    }
     const Result<int> result = compare(*options);
     return result.ok() ? *result : cli::report(result.error());
   });

@@ -34,9 +34,18 @@ Error unknown_key(const std::string& where, const std::string& key) {
 
 Status take_texts(const LoadFlag& flag, const std::vector<std::string>& texts, TrafficPlan& plan) {
   // What is said here replaces what was said before, as with any other flag.
-  if (flag.repeats) plan.phases.clear();
+  if (flag.values == LoadFlag::Values::kEach) plan.phases.clear();
   for (const std::string& text : texts) TROUPE_TRY(flag.take(text, plan));
   return ok_status();
+}
+
+/// What counts of several values.
+std::vector<std::string> texts_of(const LoadFlag& flag, const std::vector<std::string>& given) {
+  if (flag.values == LoadFlag::Values::kEach || given.size() < 2) return given;
+  if (flag.values == LoadFlag::Values::kLast) return {given.back()};
+  std::string words;
+  for (const std::string& word : given) words += (words.empty() ? "" : " ") + word;
+  return {words};
 }
 
 /// Rates and phases are two ways to say one thing: the one that is said last counts.
@@ -86,7 +95,7 @@ Status take_load_file(const std::string& name, const std::string& text, TrafficP
     std::replace(flag_name.begin(), flag_name.end(), '_', '-');
     const LoadFlag* flag = find_load_flag(flag_name);
     if (flag == nullptr) return unknown_key(where, key);
-    if (!flag->repeats && entry.value.is_list) {
+    if (flag->values == LoadFlag::Values::kLast && entry.value.is_list) {
       return Error{Code::kInvalid, config::at(name, entry.value_position) + ": " + key +
                                        ": expected one value, found a list"};
     }
@@ -99,7 +108,7 @@ Status take_load_file(const std::string& name, const std::string& text, TrafficP
   }
   for (const auto& [flag, entry] : found) {
     choose(*flag, plan);
-    const auto taken = take_texts(*flag, entry->value.items, plan);
+    const auto taken = take_texts(*flag, texts_of(*flag, entry->value.items), plan);
     if (!taken.ok()) {
       return Error{taken.error().code, config::at(name, entry->value_position) + ": " +
                                            std::string(flag->name) + ": " + taken.error().message};
@@ -123,11 +132,14 @@ LoadOptions::LoadOptions(cli::Command& command) {
     Given& given = given_.emplace_back(Given{&flag, {}});
     std::string names = std::string("--") + flag.name;
     if (flag.alias[0] != '\0') names += std::string(",--") + flag.alias;
-    command.option(names, given.texts, flag.about).value_name(flag.value).group("Load");
+    cli::Option option = command.option(names, given.texts, flag.about);
+    option.value_name(flag.value).group("Load");
+    if (flag.values == LoadFlag::Values::kWords) option.takes_words();
   }
 }
 
 Result<TrafficPlan> LoadOptions::plan(TrafficPlan plan) const {
+  TROUPE_TRY(check_given());
   if (given("trace") || given("phase")) forget_times(plan);
   if (!file_.empty()) {
     TROUPE_TRY_ASSIGN(const std::string text, read_file(file_));
@@ -136,10 +148,7 @@ Result<TrafficPlan> LoadOptions::plan(TrafficPlan plan) const {
   for (const Given& given : given_) {
     if (given.texts.empty()) continue;
     choose(*given.flag, plan);
-    // As with every other flag, the last one counts.
-    const auto texts =
-        given.flag->repeats ? given.texts : std::vector<std::string>{given.texts.back()};
-    const auto taken = take_texts(*given.flag, texts, plan);
+    const auto taken = take_texts(*given.flag, texts_of(*given.flag, given.texts), plan);
     if (!taken.ok()) {
       return Error{taken.error().code,
                    std::string("--") + given.flag->name + ": " + taken.error().message};
@@ -148,6 +157,38 @@ Result<TrafficPlan> LoadOptions::plan(TrafficPlan plan) const {
   complete(plan);
   TROUPE_TRY(check_plan(plan));
   return plan;
+}
+
+Status LoadOptions::check_given() const {
+  const auto refused = [](const char* flag, const std::string& why) {
+    return Error{Code::kInvalid, std::string("--") + flag + ": " + why};
+  };
+  if (given("request-rate") && given("phase")) {
+    return refused("phase", "phases have rates of their own; leave --request-rate out");
+  }
+  if (!given("trace")) {
+    if (!file_.empty()) return ok_status();  // which may name one
+    for (const char* flag : {"speed", "trace-block-tokens"}) {
+      if (given(flag)) return refused(flag, "it is about a trace; give one with --trace");
+    }
+    return ok_status();
+  }
+  for (const char* flag :
+       {"isl", "isl-stddev", "osl", "osl-stddev", "osl-spread", "turns", "turn-isl", "think-time",
+        "max-context", "prefix-groups", "prefix-len", "prefix-skew", "image-share"}) {
+    if (given(flag)) return refused(flag, "the trace says it; leave one of them out");
+  }
+  return ok_status();
+}
+
+std::vector<std::string> LoadOptions::files() const {
+  std::vector<std::string> files;
+  if (!file_.empty()) files.push_back(file_);
+  for (const Given& given : given_) {
+    if (std::string_view(given.flag->name) != "trace") continue;
+    files.insert(files.end(), given.texts.begin(), given.texts.end());
+  }
+  return files;
 }
 
 bool LoadOptions::given(std::string_view name) const {

@@ -40,6 +40,8 @@ class LoadOptions {
 
   /// What the flags make of `plan`: complete, and possible (check_plan).
   Result<TrafficPlan> plan(TrafficPlan plan = {}) const;
+  /// What flags name for reading.
+  std::vector<std::string> files() const;
   /// Whether this flag was given ("isl"); a load file's keys do not count.
   bool given(std::string_view name) const;
   /// Those that were given, but for the seed, as they are to be written to say the same again:
@@ -51,6 +53,9 @@ class LoadOptions {
     const LoadFlag* flag;
     std::vector<std::string> texts;
   };
+  /// Flags that contradict each other, or mean nothing without another.
+  Status check_given() const;
+
   std::string file_;
   std::deque<Given> given_;  ///< in the table's order; a deque: options keep pointers
 };

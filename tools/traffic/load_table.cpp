@@ -101,7 +101,7 @@ constexpr LoadFlag kArrivals[] = {
     {"phase", "", "PHASE",
      "instead, one after another: SECONDS:RATE, SECONDS:FROM..TO[:exponential], "
      "SECONDS:day:MEAN:SWING:PERIOD",
-     take_phase, true},
+     take_phase, LoadFlag::Values::kEach},
     {"burstiness", "", "SHAPE", "gamma shape of the gaps; 1: Poisson, less: bursts [1]",
      TROUPE_TAKE(take_number(text, 1e-3, 1e6, plan.burstiness))},
     {"num-requests", "num-prompts", "N", "measured requests; 100 if nothing else is an end",
@@ -161,7 +161,8 @@ constexpr LoadFlag kClients[] = {
      TROUPE_TAKE(take_span(text, plan.cancel_delay_most))},
     {"timeout", "", "S", "a client's patience, seconds; 0: endless [0]",
      TROUPE_TAKE(take_span(text, plan.timeout))},
-    {"goodput", "", "SLO", "objectives, e.g. \"ttft:500 tpot:50\", ms", take_goodput},
+    {"goodput", "", "SLO", "objectives, e.g. ttft:500 tpot:50, ms", take_goodput,
+     LoadFlag::Values::kWords},
 };
 
 #undef TROUPE_TAKE

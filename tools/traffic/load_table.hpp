@@ -19,7 +19,12 @@ struct LoadFlag {
   const char* value;  ///< what the help calls the value
   const char* about;
   Status (*take)(const std::string& text, TrafficPlan& plan);
-  bool repeats = false;  ///< may be given several times, in order
+  enum class Values : std::uint8_t {
+    kLast,   ///< of several the last one counts
+    kEach,   ///< may be given several times, in order
+    kWords,  ///< several values are one text
+  };
+  Values values = Values::kLast;
 };
 
 std::span<const LoadFlag> load_flags();

@@ -101,6 +101,8 @@ TEST(ClusterPlan, WrongFilesAreRefusedWithTheirPlace) {
             "x.yaml:4: workload.isl is there twice");
   EXPECT_EQ(problem("constants:\n  prefill_c: 1\n").substr(0, 43),
             "x.yaml:2: unknown key constants.prefill_c; ");
+  EXPECT_NE(problem("expect: {failed: 0}\n").find("; known: ok_min failed_min failed_max "),
+            std::string::npos);
   EXPECT_EQ(problem("constants: {nic_gb_s: {source: me}}\n"),
             "x.yaml:1: constants.nic_gb_s.value: a number is expected");
   EXPECT_EQ(problem("hardware: H900\n").substr(0, 48),

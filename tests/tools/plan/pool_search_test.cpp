@@ -86,6 +86,21 @@ TEST(PoolSearch, EndsWhereGpusDoNotHelpAndWhereARunHasAProblem) {
   EXPECT_EQ(search.from(layout_of(8, 16)).size(), 4u);
 }
 
+TEST(PoolSearch, PoolsThatFallBehindDoNotHold) {
+  PoolSearch search;
+  search.slo = objectives();
+  search.answers_least = 97;
+  search.run = [](const PoolLayout& layout) {
+    PlanOutcome outcome = judged(layout, 1, 1);
+    outcome.sustained_requests_per_s = std::min(100.0, 5.0 * layout.prefill_gpus());
+    return outcome;
+  };
+  const auto trials = search.from(layout_of(8, 16));
+  const auto best = fewest_that_hold(trials);
+  ASSERT_TRUE(best);
+  EXPECT_EQ(trials[*best].layout.prefill_gpus(), 20u);
+}
+
 /// The load of the seeds' example, sized by the closed form, then by the simulator.
 SimulatedQuestion small_question() {
   SimulatedQuestion question;
@@ -114,6 +129,34 @@ TEST(SimulatedAnswer, WhatItRecommendsKeepsTheObjectives) {
   const PlanOutcome outcome = run_plan({cluster_of(other, size, best.layout), other.load});
   EXPECT_EQ(outcome.problem, "");
   EXPECT_GE(outcome.good_share, kWithinSlo - 0.02);
+}
+
+TEST(SimulatedAnswer, KeepsUpWithItsRateWhereNoObjectiveSaysSo) {
+  SimulatedQuestion question = small_question();
+  question.load.request_rate = question.plan.load.rate = 600;
+  question.load.slo = question.plan.slo = {};
+  question.load.slo.tpot = question.plan.slo.tpot = milliseconds(50);
+  const PlanSize size = answer_plan(question.plan).value().size;
+  const auto answer = answer_by_simulation(question, size);
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  ASSERT_TRUE(answer->best) << answer->sentence;
+  const PoolTrial& best = answer->trials[*answer->best];
+  EXPECT_GT(best.outcome.sustained_requests_per_s, 570);
+  // A second of waiting would be a queue that grows.
+  EXPECT_LT(best.outcome.ttft_p95_ms, 1'000);
+  EXPECT_NE(answer->sentence.find("decode instance"), std::string::npos);
+}
+
+TEST(SimulatedAnswer, SaysWhatMostRequestsMetIfNoneIsAnswered) {
+  SimulatedQuestion question = small_question();
+  question.load.timeout = milliseconds(1);
+  question.load.num_requests = 200;
+  question.requests_given = true;
+  const auto answer = answer_by_simulation(question, answer_plan(question.plan).value().size);
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_FALSE(answer->best);
+  EXPECT_NE(answer->sentence.find("patience"), std::string::npos) << answer->sentence;
+  EXPECT_EQ(answer->sentence.find("objectives"), std::string::npos) << answer->sentence;
 }
 
 TEST(SimulatedAnswer, GivenGpusAreFilled) {

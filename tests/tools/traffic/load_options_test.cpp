@@ -146,6 +146,27 @@ TEST(LoadOptions, NonsenseIsRefusedWithTheFlagsName) {
             std::string::npos);
 }
 
+TEST(LoadOptions, ObjectivesMayBeSeveralWords) {
+  const auto plan = plan_of({"--goodput", "ttft:450", "tpot:5"});
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->slo.ttft, milliseconds(450));
+  EXPECT_EQ(plan->slo.tpot, milliseconds(5));
+  EXPECT_NE(error_of(plan_of({"--isl", "100", "200"})).find("200"), std::string::npos)
+      << "other flags have one value";
+}
+
+TEST(LoadOptions, FlagsThatContradictEachOtherAreRefused) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
+      {{"--request-rate", "2", "--phase", "1:1"}, "--phase"},
+      {{"--speed", "2"}, "--speed"},
+      {{"--trace", "a.jsonl", "--isl", "5"}, "--isl"},
+      {{"--trace-block-tokens", "2"}, "--trace"}};
+  for (const auto& [words, flag] : wrong) {
+    EXPECT_NE(error_of(plan_of(words)).find(flag), std::string::npos) << flag;
+  }
+  EXPECT_TRUE(plan_of({"--trace", "a.jsonl", "--speed", "2", "--request-rate", "3"}).ok());
+}
+
 TEST(LoadFile, IsTakenAsFlagsAreAndFlagsWin) {
   const std::string path = testing::TempDir() + "load_options_test.yaml";
   std::ofstream(path) << "load:\n  phase: [\"60:5\", \"30:5..50\"]\n  osl_spread: 3\n  osl: 20\n"
