@@ -101,6 +101,7 @@ class PdCluster {
     return actors_.find<VisionBalancerCore>(actors_.vision_balancer);
   }
   const PdFaults::Counts& faults() const { return faults_.counts(); }
+  const FaultMarks& fault_marks() const { return faults_.marks(); }
   /// Sampled each `sample_every`.
   const AnswerRate& answer_rate() const { return answer_rate_; }
   const std::vector<std::string>& crashes() const { return seen_.crashes; }

@@ -107,8 +107,17 @@ std::size_t PdFaults::group_of(const ClusterFault& fault, std::uint32_t which) c
   return plan_.prefill.engines + plan_.decode.instances + which;
 }
 
+std::string PdFaults::name_of(std::size_t group) const {
+  const std::size_t engines = plan_.prefill.engines;
+  const std::size_t others = engines + plan_.decode.instances;
+  if (group < engines) return "prefill_engine " + std::to_string(group);
+  if (group < others) return "decode_instance " + std::to_string(group - engines);
+  return "encoder_machine " + std::to_string(group - others);
+}
+
 void PdFaults::begin(const ClusterFault& fault, const FaultSchedule::Moment& moment) {
   const std::size_t group = group_of(fault, moment.which);
+  marks_.add(parts_.world->now(), text_of(fault, moment.which));
   switch (fault.act) {
     case FaultAct::kKill:
       return kill(group);
@@ -136,6 +145,7 @@ void PdFaults::begin(const ClusterFault& fault, const FaultSchedule::Moment& mom
 
 void PdFaults::end(const ClusterFault& fault, const FaultSchedule::Moment& moment) {
   const std::size_t group = group_of(fault, moment.which);
+  marks_.add(parts_.world->now(), "end of: " + text_of(fault, moment.which));
   switch (fault.act) {
     case FaultAct::kFreeze:
       return end_silence(group, &Silence::freezes);
@@ -188,6 +198,7 @@ void PdFaults::give_up(const Verdict& verdict) {
   if (!silence.any() || silence.since != verdict.since) return;
   silence.lost = true;
   ++counts_.nodes_lost;
+  marks_.add(parts_.world->now(), name_of(verdict.group) + " given up");
   parts_.world->lose_node(node_of(verdict.group));
 }
 

@@ -21,6 +21,7 @@
 #include "actors/pd/group_host_core.hpp"
 #include "runtime/actor/world.hpp"
 #include "runtime/simulation/cluster_plan.hpp"
+#include "runtime/simulation/fault_marks.hpp"
 #include "runtime/simulation/fault_schedule.hpp"
 #include "runtime/simulation/group_models.hpp"
 #include "tools/simulate/pd_actors.hpp"
@@ -72,6 +73,7 @@ class PdFaults {
   void stop();
 
   const Counts& counts() const { return counts_; }
+  const FaultMarks& marks() const { return marks_; }
 
  private:
   struct Silence {
@@ -88,6 +90,7 @@ class PdFaults {
   };
 
   std::size_t group_of(const ClusterFault& fault, std::uint32_t which) const;
+  std::string name_of(std::size_t group) const;
   NodeId node_of(std::size_t group) const { return NodeId(static_cast<std::uint32_t>(group + 1)); }
   FaultPlace place_of(NodeId node) const;
   void begin(const ClusterFault& fault, const FaultSchedule::Moment& moment);
@@ -113,6 +116,7 @@ class PdFaults {
   bool holds_up_ = false;
   Rng drop_rng_;
   Counts counts_;
+  FaultMarks marks_;
 };
 
 }  // namespace troupe

@@ -93,9 +93,18 @@ void put_counters(Json& json, const RunSeries& series) {
   }
 }
 
+void put_marks(Json& json, const FaultMarks& marks) {
+  for (const FaultMarks::Mark& mark : marks.all()) {
+    event(json, "i", mark.text.c_str(), kCountersProcess, 0, microseconds_of(mark.at));
+    json.Key("s"), json.String("g");  // a line over all tracks
+    json.EndObject();
+  }
+}
+
 }  // namespace
 
-std::string perfetto_trace(const std::vector<RequestTimeline>& requests, const RunSeries& series) {
+std::string perfetto_trace(const std::vector<RequestTimeline>& requests, const RunSeries& series,
+                           const FaultMarks* marks) {
   rapidjson::StringBuffer buffer;
   Json json(buffer);
   json.StartObject();
@@ -107,6 +116,7 @@ std::string perfetto_trace(const std::vector<RequestTimeline>& requests, const R
   for (const RequestTimeline& one : requests) pointers.push_back(&one);
   put_requests(json, std::move(pointers));
   put_counters(json, series);
+  if (marks != nullptr) put_marks(json, *marks);
   json.EndArray(), json.EndObject();
   return buffer.GetString();
 }

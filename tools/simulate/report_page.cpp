@@ -56,6 +56,17 @@ void charts(Json& json, const RunSeries& series) {
   json.EndArray();
 }
 
+void marks(Json& json, const FaultMarks* faults) {
+  json.Key("marks"), json.StartArray();
+  for (const FaultMarks::Mark& mark : faults ? faults->all() : std::vector<FaultMarks::Mark>()) {
+    json.StartObject();
+    json.Key("time"), json.Double(mark.at.seconds()), text(json, "text", mark.text);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("marks_left_out"), json.Uint64(faults ? faults->left_out() : 0);
+}
+
 void distribution(Json& json, const char* title, const char* unit, const Histogram& values,
                   double scale) {
   if (values.count() == 0) return;
@@ -187,6 +198,7 @@ std::string data_of(const ReportPage& page) {
   text(json, "title", page.title), text(json, "about", page.command);
   tiles(json, *page.traffic);
   charts(json, *page.series);
+  marks(json, page.marks);
   distributions(json, *page.traffic);
   slowest(json, page.slowest);
   facts(json, page.facts);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "actors/traffic/report_text.hpp"
+#include "runtime/simulation/fault_marks.hpp"
 #include "tools/simulate/request_timelines.hpp"
 #include "tools/simulate/run_series.hpp"
 
@@ -17,6 +18,7 @@ struct ReportPage {
   std::string command;  ///< that gives the same run again
   const TrafficReport* traffic = nullptr;
   const RunSeries* series = nullptr;
+  const FaultMarks* marks = nullptr;  ///< nullptr: its plan has no faults
   std::vector<RequestTimeline> slowest;
   ReportLines facts;
 };

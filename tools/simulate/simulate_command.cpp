@@ -162,7 +162,8 @@ RequestTimelines::Limits recorded(const SimulateOptions& options) {
 Status write_files(const ReportPage& page, const RunRecorder& recorder,
                    const SimulateOptions& options) {
   if (!options.perfetto.empty()) {
-    const std::string trace = perfetto_trace(recorder.timelines().first(), recorder.series());
+    const std::string trace =
+        perfetto_trace(recorder.timelines().first(), recorder.series(), page.marks);
     TROUPE_TRY(write_report_file(options.perfetto, trace));
     const std::uint64_t left_out = recorder.timelines().left_out();
     std::fprintf(
@@ -215,6 +216,12 @@ std::string shape_of(const ClusterPlan& plan) {
 }
 std::string shape_of(const EnginePlan& plan) {
   return plan.shape_text();
+}
+const FaultMarks* marks_of(PdCluster& cluster) {
+  return cluster.plan().faults.empty() ? nullptr : &cluster.fault_marks();
+}
+const FaultMarks* marks_of(EngineCluster&) {
+  return nullptr;  // its plan has no faults
 }
 std::vector<std::string> unmet(PdCluster& cluster) {
   return unmet_expectations(cluster);
@@ -288,6 +295,7 @@ class DrivenPlan {
     page.command = options_.replay(plan_.seed);
     page.traffic = &cluster.traffic().report();
     page.series = &driven_.recorder->series();
+    page.marks = marks_of(cluster);
     page.slowest = driven_.recorder->timelines().slowest();
     page.facts = std::move(lines);
     return page;

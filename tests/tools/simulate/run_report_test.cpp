@@ -17,8 +17,9 @@ struct Recorded {
   std::unique_ptr<PdCluster> cluster;
 };
 
-ClusterPlan plan() {
+ClusterPlan plan(const ClusterFaults& faults = {}) {
   ClusterPlan plan;
+  plan.faults = faults;
   plan.seed = 3;
   plan.prefill.engines = 2;
   plan.prefill.ranks = 2;
@@ -32,13 +33,13 @@ ClusterPlan plan() {
   return plan;
 }
 
-std::unique_ptr<Recorded> recorded(std::size_t first_most) {
+std::unique_ptr<Recorded> recorded(std::size_t first_most, const ClusterFaults& faults = {}) {
   RequestTimelines::Limits limits;
   limits.first_most = first_most;
   auto made = std::make_unique<Recorded>(Recorded{PdRecorder(limits), nullptr});
   PdCluster::Options options;
   made->recorder.watch(options);
-  made->cluster = std::move(PdCluster::make(plan(), std::move(options))).value();
+  made->cluster = std::move(PdCluster::make(plan(faults), std::move(options))).value();
   EXPECT_TRUE(made->cluster->run().ok());
   return made;
 }
@@ -196,7 +197,7 @@ TEST(Perfetto, PutsRequestsOnTracksThatAreFree) {
   const auto run = recorded(1'000);
   const auto& requests = run->recorder.timelines().first();
   rapidjson::Document trace;
-  trace.Parse(perfetto_trace(requests, run->recorder.series()).c_str());
+  trace.Parse(perfetto_trace(requests, run->recorder.series(), nullptr).c_str());
   ASSERT_FALSE(trace.HasParseError());
   std::map<unsigned, double> free_at;
   std::size_t seen = 0, counters = 0;
@@ -211,6 +212,52 @@ TEST(Perfetto, PutsRequestsOnTracksThatAreFree) {
   EXPECT_EQ(seen, 200u);
   EXPECT_GT(counters, 10u);
   EXPECT_LT(free_at.size(), 200u);
+}
+
+TEST(ReportPage, ShowsWhenFaultsBeganAndEnded) {
+  ClusterFault stall;
+  stall.act = FaultAct::kSlowLink;
+  stall.part = FabricPart::kStorageRead;
+  stall.share = kStalledShare;
+  stall.at = seconds(2);
+  stall.lasts = milliseconds(500);
+  ClusterFault kill;
+  kill.group = GroupKind::kDecodeInstance;
+  kill.which = 0;
+  kill.at = seconds(3);
+  const auto run = recorded(1'000, {stall, kill});
+  const FaultMarks& marks = run->cluster->fault_marks();
+  std::vector<std::pair<double, std::string>> seen;
+  for (const FaultMarks::Mark& mark : marks.all()) seen.emplace_back(mark.at.seconds(), mark.text);
+  EXPECT_EQ(seen, (std::vector<std::pair<double, std::string>>{{2, "stall storage_read"},
+                                                               {2.5, "end of: stall storage_read"},
+                                                               {3, "kill decode_instance 0"}}));
+  ReportPage page;
+  page.traffic = &run->cluster->traffic().report();
+  page.series = &run->recorder.series();
+  page.marks = &marks;
+  EXPECT_NE(html_of(page).find(R"({"time":2.5,"text":"end of: stall storage_read"})"),
+            std::string::npos);
+  const std::string trace = perfetto_trace({}, run->recorder.series(), &marks);
+  EXPECT_NE(trace.find(R"("ph":"i","name":"kill decode_instance 0")"), std::string::npos);
+}
+
+TEST(FaultMarks, NameWhatWasDoneAsPlansDo) {
+  ClusterFault fault;
+  fault.act = FaultAct::kSlowLink;
+  fault.part = FabricPart::kNic;
+  fault.share = 0.25;
+  EXPECT_EQ(text_of(fault, 7), "slow nic 7 to 0.25");
+  fault.act = FaultAct::kDrop;
+  fault.message = "start_decode";
+  EXPECT_EQ(text_of(fault, 0), "drop 0.25 of start_decode");
+  fault.act = FaultAct::kKillService;
+  fault.service = FrontService::kStreams;
+  EXPECT_EQ(text_of(fault, 0), "kill streams");
+  FaultMarks marks;
+  for (std::size_t i = 0; i < FaultMarks::kMost + 3; ++i) marks.add(Time(), "x");
+  EXPECT_EQ(marks.all().size(), FaultMarks::kMost);
+  EXPECT_EQ(marks.left_out(), 3u);
 }
 
 TEST(ReportFile, SaysWhyItCannotBeWritten) {
