@@ -143,6 +143,7 @@ void read_times(YamlMap& map, ClusterFault& fault) {
   map.get("at_ms", fault.at);
   if (!lasts && !map.has("at_ms")) map.fail("kill", "at_ms or every_ms is expected beside it");
   if (!lasts) return;
+  if (map.has("for_ms")) map.fail("for_ms", "goes with every_ms; beside at_ms say until_ms");
   map.get("until_ms", until);
   if (map.has("until_ms")) fault.lasts = until - fault.at;
   if ((needs_end || map.has("until_ms")) && until <= fault.at) {

@@ -82,6 +82,8 @@ TEST(FaultPlan, RefusesWhatCannotBe) {
   EXPECT_EQ(refusal("drop: all, share: 1, to: moon"),
             "x.yaml:3: faults.to: front, prefill_engine, decode_instance or encoder_machine is "
             "expected");
+  EXPECT_EQ(refusal("freeze: decode_instance, at_ms: 1, for_ms: 5"),
+            "x.yaml:3: faults.for_ms: goes with every_ms; beside at_ms say until_ms");
   EXPECT_EQ(refusal("kill: decode_instance, at_ms: 1, for_ms: 5").substr(0, 36),
             "x.yaml:3: unknown key faults.for_ms;");
 }
