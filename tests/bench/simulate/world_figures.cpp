@@ -40,9 +40,8 @@ double resident_mb() {
   return 0;
 }
 
-double median(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  return samples[samples.size() / 2];
+double least(const std::vector<double>& samples) {
+  return *std::min_element(samples.begin(), samples.end());
 }
 
 /// The longest request takes 6 s (p99.9 is 5 s): by then as many end as start, and memory has
@@ -106,15 +105,22 @@ Figure growth_figure(bool quick) {
   Steady small(64);
   Steady middle(512);
   Steady large(4'096);
-  // In turn, so that a busy neighbour slows all of them.
+  // In turn, and the least of each: what else runs on the machine only adds to a round, most to
+  // those of the largest cluster, which lives from the memory that all share.
+  std::vector<double> rounds;
   const double requests = quick ? 10'000 : 30'000;
   for (int round = 0; round < (quick ? 3 : 9); ++round) {
     const double first = small.measure(requests);
     middle.measure(requests);
-    growth.samples.push_back(large.measure(requests) / first);
+    rounds.push_back(large.measure(requests) / first);
   }
-  std::fprintf(stderr, "CPU us a request: 64 GPUs %.1f, 512 GPUs %.1f, 4,096 GPUs %.1f\n",
-               median(small.samples), median(middle.samples), median(large.samples));
+  growth.samples.push_back(least(large.samples) / least(small.samples));
+  std::sort(rounds.begin(), rounds.end());
+  std::fprintf(stderr,
+               "CPU us a request: 64 GPUs %.1f, 512 GPUs %.1f, 4,096 GPUs %.1f; growth in single "
+               "rounds %.2f to %.2f, median %.2f\n",
+               least(small.samples), least(middle.samples), least(large.samples), rounds.front(),
+               rounds.back(), rounds[rounds.size() / 2]);
   return growth;
 }
 
