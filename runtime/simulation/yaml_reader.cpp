@@ -1,5 +1,7 @@
 #include "runtime/simulation/yaml_reader.hpp"
 
+#include <algorithm>
+
 #include "runtime/base/finite_number.hpp"
 #include "runtime/base/nearest.hpp"
 
@@ -89,6 +91,8 @@ Status YamlMap::finish() {
     std::string message = where(entry.first) + "unknown key " + name_ + "." + key;
     if (const auto near = nearest(key, known_)) message += "; the nearest is " + *near;
     message += "; known:";
+    std::sort(known_.begin(), known_.end());
+    known_.erase(std::unique(known_.begin(), known_.end()), known_.end());
     for (const auto& known : known_) message += " " + known;
     problem_ = Error{Code::kInvalid, std::move(message)};
   }

@@ -6,7 +6,9 @@
 
 #include "tools/cli/cli.hpp"
 #include "tools/plan/plan_answer.hpp"
+#include "tools/plan/plan_file.hpp"
 #include "tools/plan/simulated_answer.hpp"
+#include "tools/simulate/report_page.hpp"
 #include "tools/simulate/simulated_load.hpp"
 #include "tools/traffic/load_options.hpp"
 
@@ -54,6 +56,11 @@ class PlanOptions {
         .flag("--simulate", simulate,
               "try it out in virtual time: the smallest pools that keep --goodput")
         .group(kGroup);
+    command
+        .option("--write", write,
+                "with --simulate: the cluster it recommends, for troupe simulate --config")
+        .value_name("FILE")
+        .group(kGroup);
     command.flag("--json", json, "print one JSON object");
   }
   PlanOptions(const PlanOptions&) = delete;
@@ -92,6 +99,9 @@ class PlanOptions {
 
   bool json = false;
   bool simulate = false;
+  std::string write;
+  /// The load's flags, to say them again.
+  std::string words() const { return load_.words(); }
 
  private:
   Status check_flags() const {
@@ -105,6 +115,9 @@ class PlanOptions {
                                      std::pair("--prefill-gpus", question_.prefill_gpus)}) {
       if (gpus == std::floor(gpus)) continue;
       return Error{Code::kInvalid, std::string(name) + ": a whole number is expected"};
+    }
+    if (!write.empty() && !simulate) {
+      return Error{Code::kInvalid, "--write: only --simulate has a cluster to write"};
     }
     return ok_status();
   }
@@ -130,6 +143,12 @@ Result<int> answer_plan(const PlanOptions& options) {
   if (options.simulate) {
     TROUPE_TRY_ASSIGN(const auto asked, options.simulated(question));
     TROUPE_TRY_ASSIGN(simulated, answer_by_simulation(asked, answer.size));
+  }
+  if (simulated && !options.write.empty()) {
+    TROUPE_TRY(write_report_file(options.write,
+                                 plan_file(simulated->plan, simulated->load, options.words())));
+    std::fprintf(stderr, "troupe: %s: run it with: troupe simulate --config '%s'%s\n",
+                 options.write.c_str(), options.write.c_str(), options.words().c_str());
   }
   if (options.json) {
     std::printf("%s\n", plan_json(answer, simulated ? &*simulated : nullptr).c_str());

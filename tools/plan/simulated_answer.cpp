@@ -117,11 +117,15 @@ SimulatedAnswer capacity_of(const SimulatedQuestion& question, const PlanSize& s
   const PlanQuestion& plan = question.plan;
   const std::uint32_t most = plan.model.ep8 ? 8 : PoolLayout::kInstanceMost;
   const double prefill = plan.prefill_gpus > 0 ? plan.prefill_gpus : size.best_prefill_gpus;
-  const PoolLayout layout = layout_of(prefill, plan.gpus - prefill, most);
-  const PlanOutcome outcome =
-      run_plan({cluster_of(question, size, layout), filling_load(question, size, layout)});
+  // Whole engines first: what they do not take is for decode.
+  const double engines = std::max(1.0, std::round(prefill / PoolLayout::kEngineGpus));
+  const PoolLayout layout = layout_of(engines * PoolLayout::kEngineGpus,
+                                      plan.gpus - engines * PoolLayout::kEngineGpus, most);
   SimulatedAnswer answer;
-  answer.trials.push_back({layout, outcome, outcome.problem.empty()});
+  answer.plan = cluster_of(question, size, layout);
+  answer.load = filling_load(question, size, layout);
+  const PlanOutcome outcome = run_plan({answer.plan, answer.load});
+  answer.trials.push_back({layout, outcome, false});  // no objective was to be kept
   if (outcome.problem.empty()) answer.best = 0;
   answer.sentence = formatted(
       "%u prefill and %u decode GPUs sustain %.0f requests/s; prefill is busy for %.0f %%, decode "
@@ -173,11 +177,12 @@ std::string failure_text(const std::vector<PoolTrial>& trials, const PoolSearch&
     return of + formatted("keeps up; %u GPUs answer %.1f requests/s, at least %.1f are expected",
                           last.layout.gpus(), found.sustained_requests_per_s, search.answers_least);
   }
-  return of + formatted(
-                  "keeps %s for %.0f %% of the answers; %u GPUs keep it for %.1f %%: the "
-                  "objectives are too short for this load's longest prompts, or its bursts",
-                  search.slo.text().c_str(), kWithinSlo * 100, last.layout.gpus(),
-                  found.good_share * 100);
+  return of +
+         formatted(
+             "keeps %s for %.0f %% of the answers; %u GPUs keep it for %.1f %% (p95: TTFT %.0f "
+             "ms, TPOT %.2f ms), and more GPUs do not help",
+             search.slo.text().c_str(), kWithinSlo * 100, last.layout.gpus(),
+             found.good_share * 100, found.ttft_p95_ms, found.tpot_p95_ms);
 }
 
 }  // namespace
@@ -224,6 +229,9 @@ Result<SimulatedAnswer> answer_by_simulation(const SimulatedQuestion& question,
   SimulatedAnswer answer;
   answer.trials = search.from(layout_of(size.prefill_gpus, size.decode_gpus, search.instance_most));
   answer.best = fewest_that_hold(answer.trials);
+  answer.load = load;
+  const PoolTrial& shown = answer.best ? answer.trials[*answer.best] : answer.trials.back();
+  answer.plan = cluster_of(question, size, shown.layout);
   const std::string& problem = answer.trials.back().outcome.problem;
   if (!answer.best && !problem.empty()) {
     return Error{Code::kInternal, "a simulated run failed: " + problem};
@@ -245,7 +253,7 @@ std::string trials_text(const SimulatedAnswer& answer) {
                   trial.layout.prefill_gpus(), trial.layout.decode_gpus(), found.ttft_p50_ms,
                   found.ttft_p95_ms, found.tpot_p50_ms, found.tpot_p95_ms,
                   found.sustained_requests_per_s, found.good_share * 100, found.prefill_busy * 100,
-                  found.decode_busy * 100, answer.best == i ? " *" : "");
+                  found.decode_busy * 100, trial.holds && answer.best == i ? " *" : "");
   }
   return out + "Simulated: " + answer.sentence + "\n";
 }

@@ -27,6 +27,8 @@ struct SimulatedAnswer {
   std::vector<PoolTrial> trials;
   std::optional<std::size_t> best;  ///< the recommended one; of a given number of GPUs the only one
   std::string sentence;             ///< for people
+  TrafficPlan load;                 ///< that each trial had
+  ClusterPlan plan;                 ///< of the recommended one, or the last
 };
 
 /// The plan of a cluster of this layout, as the closed form was asked for it.

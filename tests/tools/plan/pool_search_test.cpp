@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/plan/plan_file.hpp"
 #include "tools/plan/simulated_answer.hpp"
 
 namespace troupe {
@@ -157,6 +158,19 @@ TEST(SimulatedAnswer, SaysWhatMostRequestsMetIfNoneIsAnswered) {
   EXPECT_FALSE(answer->best);
   EXPECT_NE(answer->sentence.find("patience"), std::string::npos) << answer->sentence;
   EXPECT_EQ(answer->sentence.find("objectives"), std::string::npos) << answer->sentence;
+}
+
+TEST(SimulatedAnswer, WhatItWritesGivesTheSameRunAgain) {
+  const SimulatedQuestion question = small_question();
+  const auto answer = answer_by_simulation(question, answer_plan(question.plan).value().size);
+  ASSERT_TRUE(answer.ok() && answer->best);
+  const auto plan = parse_cluster_plan(plan_file(answer->plan, answer->load, " --isl 5"), "w.yaml");
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  const PlanOutcome again = run_plan({*plan, answer->load});
+  const PlanOutcome& tried = answer->trials[*answer->best].outcome;
+  EXPECT_EQ(again.problem, "");
+  EXPECT_EQ(again.ttft_p95_ms, tried.ttft_p95_ms);
+  EXPECT_EQ(again.tpot_p95_ms, tried.tpot_p95_ms);
 }
 
 TEST(SimulatedAnswer, GivenGpusAreFilled) {
