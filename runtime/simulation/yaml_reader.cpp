@@ -36,8 +36,12 @@ void YamlMap::fail(const std::string& key, const std::string& problem) {
   problem_ = Error{Code::kInvalid, where(at ? at : node_) + name_ + "." + key + ": " + problem};
 }
 
+void YamlMap::know(const std::string& key) {
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.push_back(key);
+}
+
 YAML::Node YamlMap::child(const std::string& key) {
-  known_.push_back(key);
+  know(key);
   return node_[key];
 }
 
@@ -91,8 +95,6 @@ Status YamlMap::finish() {
     std::string message = where(entry.first) + "unknown key " + name_ + "." + key;
     if (const auto near = nearest(key, known_)) message += "; the nearest is " + *near;
     message += "; known:";
-    std::sort(known_.begin(), known_.end());
-    known_.erase(std::unique(known_.begin(), known_.end()), known_.end());
     for (const auto& known : known_) message += " " + known;
     problem_ = Error{Code::kInvalid, std::move(message)};
   }

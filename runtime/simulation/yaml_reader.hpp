@@ -45,7 +45,7 @@ class YamlMap {
   }
   template <class Number>
   void get(const std::string& key, std::optional<Number>& value) {
-    if (!has(key)) return known_.push_back(key);
+    if (!has(key)) return know(key);
     Number number{};
     if constexpr (std::is_integral_v<Number>) {
       get(key, number, 0, kMost);
@@ -60,6 +60,7 @@ class YamlMap {
   Status finish();
 
  private:
+  void know(const std::string& key);
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 52;
   std::string where(const YAML::Node& node) const;
 
