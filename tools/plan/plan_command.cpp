@@ -144,16 +144,17 @@ Result<int> answer_plan(const PlanOptions& options) {
     TROUPE_TRY_ASSIGN(const auto asked, options.simulated(question));
     TROUPE_TRY_ASSIGN(simulated, answer_by_simulation(asked, answer.size));
   }
+  if (options.json) {
+    std::printf("%s\n", plan_json(answer, simulated ? &*simulated : nullptr).c_str());
+  } else if (simulated) {
+    std::fputs(trials_text(*simulated).c_str(), stdout);
+  }
+  std::fflush(stdout);
   if (simulated && !options.write.empty()) {
     TROUPE_TRY(write_report_file(options.write,
                                  plan_file(simulated->plan, simulated->load, options.words())));
     std::fprintf(stderr, "troupe: %s: run it with: troupe simulate --config '%s'%s\n",
                  options.write.c_str(), options.write.c_str(), options.words().c_str());
-  }
-  if (options.json) {
-    std::printf("%s\n", plan_json(answer, simulated ? &*simulated : nullptr).c_str());
-  } else if (simulated) {
-    std::fputs(trials_text(*simulated).c_str(), stdout);
   }
   return simulated && !simulated->best ? cli::kFailure : cli::kOk;
 }
